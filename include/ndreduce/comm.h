@@ -39,16 +39,19 @@ typedef struct ndr_comm {
    * rank, and *bytes its `*count` bytes, to be freed with free(). Where there is none: under `wait` waits for one, else
    * *from becomes -1. */
   ndr_status (*receive)(void *user, int wait, int *from, void **bytes, size_t *count);
+  /* What the last collective call came to, on all ranks; the library sets it. A call that fails without having begun,
+   * on this rank alone, leaves it as it was. */
+  ndr_status last;
 } ndr_comm;
 #define NDR_COMM_INIT                                                                                                  \
-  { sizeof(ndr_comm), 0, 1, 0, 1, NULL, NULL, NULL }
+  { sizeof(ndr_comm), 0, 1, 0, 1, NULL, NULL, NULL, NDR_OK }
 
 /* Agrees on a status: returns NDR_OK if `mine` is that on all ranks. Else all ranks fail as one that failed did, the
  * lowest if several had failed by then, with its sentence: `sentence`, or, where that is NULL, its ndr_last_error().
  *
  * A rank that cannot make a collective call which the others make, as it has no memory or no file, calls this in its
  * place, with a status other than NDR_OK: then that call fails everywhere. */
-NDR_API ndr_status ndr_comm_agree(const ndr_comm *comm, ndr_status mine, const char *sentence);
+NDR_API ndr_status ndr_comm_agree(ndr_comm *comm, ndr_status mine, const char *sentence);
 
 /* Reduces an array of which each rank holds a part. problem: of the whole array; its strides do not count. part: this
  * rank's part, which begins at offset[] of the whole array, on any device, with any strides; it may have no elements.
@@ -59,7 +62,7 @@ NDR_API ndr_status ndr_comm_agree(const ndr_comm *comm, ndr_status mine, const c
  * there are, and on nothing else. With NDR_ACCUMULATE_EXACT not on that either. Each rank but 0 sends its states once:
  * one or a few words for each output. Fails as ndr_accumulator_create and ndr_accumulator_add do; problems of other
  * ranks are NDR_ERR_ARGUMENT. */
-NDR_API ndr_status ndreduce_parts(const ndr_comm *comm, const ndr_problem *problem, const DLTensor *part,
+NDR_API ndr_status ndreduce_parts(ndr_comm *comm, const ndr_problem *problem, const DLTensor *part,
                                   const int64_t *offset, DLTensor *const *results, const ndr_options *options);
 
 #ifdef __cplusplus

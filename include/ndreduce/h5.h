@@ -36,6 +36,7 @@
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 
+#include "ndreduce/comm.h"
 #include "ndreduce/groups.h"
 #include "ndreduce/plan.h"
 
@@ -352,6 +353,11 @@ typedef struct ndr_h5_progress {
   DLDevice device;     /* that reduces */
   const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
   double write_seconds;
+  /* Of ndr_h5_options.comm on rank 0: bytes, slabs and stored_bytes are those of all ranks, as far as they have told;
+   * of_ranks[i] is what rank i has told of itself, and valid during the call. 0 and NULL without, and elsewhere. */
+  int ranks;
+  const struct ndr_h5_progress *of_ranks;
+  int64_t sent_bytes; /* to other ranks */
 } ndr_h5_progress;
 
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
@@ -414,11 +420,19 @@ typedef struct ndr_h5_options {
    * is missing, there twice or of something else, and with NDR_ERR_FILE where a file is damaged. */
   int state_count;
   const char *const *states;
+  /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process alone does.
+   * The call is collective (comm.h). Pieces of the dataset are dealt to the ranks, the last fifth one after the other
+   * to whoever is ready; outputs that several ranks have pieces of are put together by one of them. Results come to
+   * rank 0, with the same bits as without ranks; on others `results` may be NULL. memory and threads are each rank's;
+   * by default those that share a machine divide what it has. By the CPU; scans have no ranks. on_progress tells rank 0
+   * of all. Datasets and problems must be the same on all ranks: sizes, the files' first and last bytes, and how they
+   * are cut are compared. */
+  ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
   {                                                                                                                    \
     sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0,    \
-        NULL                                                                                                           \
+        NULL, NULL                                                                                                     \
   }
 
 /* Adds what the options' operands, weights, `where` and groups are to a problem of the dataset, so that

@@ -6,6 +6,7 @@
  * that it may tell all ranks to stop. */
 #include "common/mail.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ typedef struct {
 } other;
 
 struct ndr_mail {
-  ndr_comm comm;
+  ndr_comm comm, *given; /* as this library knows it, and the caller's */
   ndr_mail_handler *handler;
   void *user;
   other *others;
@@ -51,7 +52,7 @@ static ndr_status read_comm(const ndr_comm *given, ndr_comm *comm) {
   return NDR_OK;
 }
 
-ndr_status ndr_mail_open(ndr_mail **mail, const ndr_comm *comm, ndr_mail_handler *handler, void *user) {
+ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_mail_handler *handler, void *user) {
   ndr_comm read;
   *mail = NULL;
   NDR_TRY(read_comm(comm, &read));
@@ -61,7 +62,7 @@ ndr_status ndr_mail_open(ndr_mail **mail, const ndr_comm *comm, ndr_mail_handler
     free(m);
     return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   }
-  *m = (ndr_mail){.comm = read, .handler = handler, .user = user, .others = others, .awaited = -1};
+  *m = (ndr_mail){.comm = read, .given = comm, .handler = handler, .user = user, .others = others, .awaited = -1};
   *mail = m;
   return NDR_OK;
 }
@@ -285,6 +286,7 @@ ndr_status ndr_mail_end(ndr_mail *m, ndr_status mine) {
   if (m->status == NDR_OK) note_failure(m, m->comm.rank, mine, ndr_last_error());
   if (!m->lost && m->comm.ranks > 1) status = agree(m);
   if (!m->lost) status = outcome(m);
+  if (m->given->size >= offsetof(ndr_comm, last) + sizeof m->comm.last) m->given->last = status;
   for (int i = 0; i < m->comm.ranks; i++) free(m->others[i].bytes);
   free(m->others);
   free(m);

@@ -20,7 +20,7 @@ typedef ndr_status ndr_mail_handler(void *user, ndr_letter *letter);
 typedef struct ndr_mail ndr_mail;
 
 /* Begins the call. NDR_ERR_ARGUMENT for a comm that is none. Close even after a failure, with ndr_mail_end. */
-ndr_status ndr_mail_open(ndr_mail **mail, const ndr_comm *comm, ndr_mail_handler *handler, void *user);
+ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_mail_handler *handler, void *user);
 
 /* Sends a letter of any length to another rank; `bytes` may be NULL where there are none. */
 ndr_status ndr_mail_send(ndr_mail *mail, int to, int kind, const void *bytes, size_t count);

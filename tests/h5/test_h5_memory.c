@@ -119,7 +119,7 @@ START_TEST(a_full_group_has_none_left) {
 END_TEST
 
 START_TEST(the_default_is_a_share_of_it) {
-  int64_t share = ndr_default_memory(), free = ndr_free_memory("", false);
+  int64_t share = ndr_default_memory(1), free = ndr_free_memory("", false);
   ck_assert_int_ge(share, NDR_LEAST_MEMORY);
   ck_assert_int_lt(share, free > 2 * NDR_LEAST_MEMORY ? free : 2 * NDR_LEAST_MEMORY);
 }

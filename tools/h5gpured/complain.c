@@ -38,6 +38,10 @@ void complain(const char *format, ...) {
   char *whole = cli_format(text, sizeof text, format, arguments);
   va_end(arguments);
   name_options(whole ? whole : text);
+  if (ranks_keep(whole ? whole : text)) {
+    free(whole);
+    return;
+  }
   fflush(stdout);
   fputs("h5gpured: ", stderr);
   cli_print_visible(whole ? whole : text, stderr);

@@ -341,6 +341,22 @@ bool results_stream(const answer *a);
 /* Fills in the results. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
+/* Looks for an MPI launcher, and begins as one of its ranks; ends the program where that fails. Ranks other than 0 say
+ * nothing until the options are read, and not much afterwards. */
+void ranks_start(void);
+void ranks_speak(h5gpured_options *options);
+
+/* The ranks; NULL: this process is alone. Whether it is the one that has the output, or alone. */
+ndr_comm *ranks_comm(void);
+bool ranks_leads(void);
+
+/* Keeps what a rank other than 0 has to complain of, for rank 0 to say; else false. */
+bool ranks_keep(const char *text);
+
+/* Whether all ranks are good, to be asked once, when nothing but the output's appearance is left to do. Rank 0 says
+ * what failed on another one. */
+bool ranks_agree(bool good);
+
 /* Whether a signal has come that ends the program. It does so at once, unless work_can_stop(true) has been called: then
  * the work looks whether it is stopped, and tidies up. */
 bool work_is_stopped(void);

@@ -116,7 +116,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
-  if (good && options->part_count)
+  if (good && (options->part_count || !ranks_leads()))
     good = reduce_dataset(dataset, a, &b);
   else if (good && to && results_stream(a))
     good = output_stream(to, dataset, a, &b);
@@ -166,7 +166,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   members m;
   kept_groups kept = {NULL, NULL};
   bool found = members_find(options, input, &m), good = found;
-  for (int c = 0; found && c < m.chosen_count && (good || !to); c++)
+  for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
   if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
   groups_close(&kept);
@@ -194,12 +194,13 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
 
-/* Without -o an input that fails does not keep the others from being answered. */
+/* Without -o an input that fails does not keep the others from being answered. Of ranks one may fail alone: then all
+ * stop. */
 static bool answer_all(const h5gpured_options *options, const destination *to) {
   bool good = true;
   int count = options->concat ? 1 : options->input_count;
-  for (int i = 0; i < count && (good || !to); i++) good = answer_input(options, i, to) && good;
-  return good;
+  for (int i = 0; i < count && (good || (!to && !ranks_comm())); i++) good = answer_input(options, i, to) && good;
+  return ranks_agree(good);
 }
 
 /* Answers, and makes the file of it appear; *text is where its `length` bytes come to be, where it is not HDF5. */
@@ -287,12 +288,15 @@ static bool list_all(const h5gpured_options *options) {
 int main(int argc, char **argv) {
   h5gpured_options options;
   streams_open("h5gpured", EXIT_INPUT);
+  ranks_start();
   options_read(&options, argc, argv);
+  ranks_speak(&options);
   catch_signals();
   crash_catch();
-  bool good = options.list     ? list_all(&options)
-              : options.output ? split_and_write(&options)
-                               : answer_all(&options, NULL);
+  bool good = options.list                      ? !ranks_leads() || list_all(&options)
+              : options.output && ranks_leads() ? split_and_write(&options)
+                                                : answer_all(&options, NULL);
+  good = ranks_agree(good);
   if (good) note_sums(&options);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);

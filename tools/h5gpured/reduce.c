@@ -111,6 +111,7 @@ static ndr_h5_options work_options(const answer *a, const besides *b, progress_w
   how.note = options->note;
   how.state_count = options->state_count;
   how.states = (const char *const *)options->states;
+  how.comm = ranks_comm();
   return how;
 }
 
@@ -124,7 +125,7 @@ static ndr_status work(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a
     return writer ? ndr_h5_writer_add_scan(writer, dataset, &scan, names[0], how)
                   : ndr_h5_scan_to(dataset, &scan, results[0], how);
   return writer ? ndr_h5_writer_add_reduced(writer, dataset, &a->problem, names, how)
-                : ndr_h5_reduce(dataset, &a->problem, how->part_count ? NULL : results, how);
+                : ndr_h5_reduce(dataset, &a->problem, how->part_count || !ranks_leads() ? NULL : results, how);
 }
 
 bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a, const besides *b,
@@ -137,7 +138,7 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
   ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
-  if (!options->part_count) groups_unfold(a);
+  if (!options->part_count && ranks_leads()) groups_unfold(a);
   if (options->explain) explain_time(a, &w.last);
   return true;
 }

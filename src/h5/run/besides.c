@@ -228,8 +228,12 @@ ndr_status ndr_besides_load(ndr_besides *operands) {
   return look_at_weights(operands);
 }
 
+bool ndr_besides_weighed(const ndr_besides *operands) {
+  return !operands || operands->weights < 0 || atomic_load(&operands->has_weight);
+}
+
 ndr_status ndr_besides_check_weights(const ndr_besides *operands) {
-  if (!operands || operands->weights < 0 || atomic_load(&operands->has_weight)) return NDR_OK;
+  if (ndr_besides_weighed(operands)) return NDR_OK;
   const ndr_beside *array = &operands->arrays[operands->weights];
   if (!array->dataset) return ndr_fail(NDR_ERR_ARGUMENT, "all weights are 0");
   return ndr_fail(NDR_ERR_ARGUMENT, "operand weights %s: all weights are 0", array->dataset->where);

@@ -58,6 +58,9 @@ ndr_status ndr_besides_load(ndr_besides *operands);
 /* Looks at a box of weights, as many as the slab or leaf has. Missing ones become 0. Fails if one is no weight. */
 ndr_status ndr_besides_weigh(ndr_besides *operands, const ndr_slab *slab, double *weights);
 
+/* Whether there are no weights, or one other than 0 has been looked at. */
+bool ndr_besides_weighed(const ndr_besides *operands);
+
 /* Fails if all the weights that have been looked at are 0. */
 ndr_status ndr_besides_check_weights(const ndr_besides *operands);
 

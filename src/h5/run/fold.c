@@ -55,9 +55,7 @@ static ndr_status open_columns(ndr_fold *fold, const ndr_slab *slab) {
   const ndr_slabs *slabs = &job->slabs[slab->part];
   NDR_TRY(make_blocks(&fold->columns, fold->column_count));
   for (int64_t i = 0; i < fold->column_count; i++) {
-    ndr_slab column = *slab;
-    ndr_slabs_leaf(slabs, slab->begin, slab->size, false, i, column.begin, column.size);
-    for (int d = 0; d < slabs->ndim; d++) column.whole[d] += column.begin[d] - slab->begin[d];
+    ndr_slab column = ndr_leaf_column(slabs, slab, i);
     NDR_TRY(ndr_block_open(&fold->columns[i], job, &job->uploaders[0], &column));
   }
   return NDR_OK;
@@ -74,9 +72,8 @@ static ndr_state_key key_of(const ndr_fold *fold, const ndr_slab *slab, int64_t 
   return (ndr_state_key){fold->job->stage, slab->piece, leaf};
 }
 
-ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_writer *writer) {
-  for (int64_t i = 0; i < fold->column_count; i++)
-    NDR_TRY(ndr_state_writer_put(writer, key_of(fold, slab, i), fold->columns[i].sums));
+ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user) {
+  for (int64_t i = 0; i < fold->column_count; i++) NDR_TRY(taker(user, key_of(fold, slab, i), fold->columns[i].sums));
   return NDR_OK;
 }
 

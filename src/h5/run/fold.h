@@ -15,9 +15,10 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 /* Adds a slab of the block as it was read; may change data. */
 ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data);
 
-/* Writes the partial states of the piece that ends with this slab to a file; adds to the piece, of which nothing has
- * been added, those of all files. */
-ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_writer *writer);
+/* Hands on the partial states of the piece that ends with this slab; adds to the piece, of which nothing has been
+ * added, those of all files. */
+typedef ndr_status ndr_state_taker(void *user, ndr_state_key key, const ndr_accumulator *sums);
+ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user);
 ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set);
 
 /* Adds the stretch that ends with this slab to those before it. */

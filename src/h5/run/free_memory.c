@@ -67,9 +67,9 @@ int64_t ndr_free_memory(const char *root, bool swap) {
   return kib >= 0 && kib * 1024 < limited ? kib * 1024 : limited;
 }
 
-int64_t ndr_default_memory(void) {
-  int64_t free = ndr_free_memory("", false);
-  return free != INT64_MAX && free / SHARE > NDR_LEAST_MEMORY ? free / SHARE : NDR_LEAST_MEMORY;
+int64_t ndr_default_memory(int processes) {
+  int64_t free = ndr_free_memory("", false), share = free / SHARE / (processes > 1 ? processes : 1);
+  return free != INT64_MAX && share > NDR_LEAST_MEMORY ? share : NDR_LEAST_MEMORY;
 }
 
 int64_t ndr_h5_free_memory(void) {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A quarter of what is free, or NDR_LEAST_MEMORY if that is more. */
-int64_t ndr_default_memory(void);
+/* A quarter of what is free, or NDR_LEAST_MEMORY if that is more, for each of the processes that share the machine. */
+int64_t ndr_default_memory(int processes);
 
 #define NDR_LEAST_MEMORY ((int64_t)64 << 20)
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/sized.h"
 #include "h5/group/groups.h"
@@ -18,10 +19,19 @@ ndr_status ndr_job_options(ndr_h5_options *options, const ndr_h5_options *given)
   return ndr_fail(NDR_ERR_ARGUMENT, "options.memory is %lld", (long long)options->memory);
 }
 
+/* Ranks that share a machine's cores take each its share of them, unless their launcher has bound them to fewer. */
+static int default_threads(const ndr_h5_options *options) {
+  int mine = ndr_thread_count(), ranks = options->comm ? options->comm->node_ranks : 1;
+  int share = ranks > 1 ? (int)sysconf(_SC_NPROCESSORS_ONLN) / ranks : mine;
+  return share < 1 ? 1 : share < mine ? share : mine;
+}
+
 static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
-  NDR_TRY(ndr_job_options(&job->options, options));
-  job->memory_is_default = job->options.memory == 0;
-  if (job->memory_is_default) job->options.memory = ndr_default_memory();
+  ndr_h5_options *o = &job->options;
+  NDR_TRY(ndr_job_options(o, options));
+  job->memory_is_default = o->memory == 0;
+  if (job->memory_is_default) o->memory = ndr_default_memory(o->comm ? o->comm->node_ranks : 1);
+  if (o->comm && o->threads == 0) o->threads = default_threads(o);
   job->fold_threads = job->options.threads;
   return ndr_job_check_parts(job);
 }
@@ -88,8 +98,8 @@ static ndr_status make(ndr_job *job, const ndr_problem *problem, DLTensor *const
   for (int i = 0; i < job->problem.dim_count; i++) job->reduced[job->problem.dims[i]] = true;
   /* Groups differ in how many elements they have. */
   job->never_written = !job->dataset->part_count && !job->operands && !job->problem.groups && !job->sink &&
-                       !job->running && !job->options.part_count && !job->options.state_count &&
-                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+                       !job->running && !ndr_job_is_shared(job) && job->dataset->info.layout != NDR_H5_COMPACT &&
+                       job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_add_valid(job));
   NDR_TRY(ndr_job_cut_stages(job));

@@ -189,12 +189,13 @@ static void print_size(int64_t bytes, char *text, size_t capacity) {
     snprintf(text, capacity, "%.0f%ciB", value + 1, units[unit]);
 }
 
-/* Smaller cells and leaves give other last bits, but are better than nothing; not for parts, which must be cut alike.
+/* Smaller cells and leaves give other last bits, but are better than nothing; not for processes that share a job, which
+ * must cut it alike.
  */
 static ndr_status cut(ndr_job *job) {
   int64_t least = INT64_MAX;
   char enough[32];
-  int shifts = job->options.part_count || job->options.state_count ? 0 : MOST_SHIFTS;
+  int shifts = ndr_job_is_shared(job) ? 0 : MOST_SHIFTS;
   for (int shift = 0; shift <= shifts; shift++) {
     for (int i = 0; i < job->part_count; i++) ndr_slabs_grid(&job->slabs[i], leader_of(job, i), shift);
     job->cut_short = shift > 0;

@@ -7,16 +7,20 @@
 
 ndr_status ndr_job_check_parts(ndr_job *job) {
   ndr_h5_options *o = &job->options;
-  if (o->part_count == 0 && o->state_count == 0) return NDR_OK;
+  if (o->comm && o->comm->ranks == 1) o->comm = NULL;
+  if (o->part_count == 0 && o->state_count == 0 && !o->comm) return NDR_OK;
+  if (o->comm && (o->part_count != 0 || o->state_count != 0))
+    return ndr_fail(NDR_ERR_ARGUMENT, "options have both a comm and %s", o->part_count ? "a part" : "states");
   if (o->part_count != 0 && o->state_count != 0)
     return ndr_fail(NDR_ERR_ARGUMENT, "a part of a reduction has no results: options have both a part and states");
   if (o->part_count < 0 || o->state_count < 0 || (o->part_count > 0 && (o->part < 1 || o->part > o->part_count)))
     return ndr_fail(NDR_ERR_ARGUMENT, "there is no part %d of %d", o->part, o->part_count);
   if (o->part_count > 0 && !o->state) return ndr_fail(NDR_ERR_ARGUMENT, "options.state is a null pointer");
   if (o->state_count > 0 && !o->states) return ndr_fail(NDR_ERR_ARGUMENT, "options.states is a null pointer");
-  if (job->running) return ndr_fail(NDR_ERR_UNSUPPORTED, "scans have no parts");
+  const char *what = o->comm ? "ranks" : "parts";
+  if (job->running) return ndr_fail(NDR_ERR_UNSUPPORTED, "scans have no %s", what);
   if (o->device == NDR_H5_CUDA || o->device == NDR_H5_ALL)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "parts of a reduction are for the CPU");
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "%s of a reduction are for the CPU", what);
   o->device = NDR_H5_CPU;
   return NDR_OK;
 }
@@ -68,8 +72,7 @@ static void print_grid(FILE *to, const ndr_job *job) {
   fprintf(to, "%d stages", job->stage_count);
 }
 
-/* To be freed; NULL: out of memory. */
-static char *describe(const ndr_job *job) {
+char *ndr_job_describe(const ndr_job *job) {
   char *text = NULL;
   size_t length, capacity = ndr_problem_print(&job->problem, NULL, 0) + 1;
   char *problem = malloc(capacity);
@@ -95,7 +98,7 @@ ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr
   *writer = NULL;
   *set = NULL;
   if (!o->part_count && !o->state_count) return NDR_OK;
-  char *text = describe(job);
+  char *text = ndr_job_describe(job);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   const ndr_state_head head = {o->part, o->part_count, o->note ? o->note : "", text};
   ndr_status status = o->part_count ? ndr_state_writer_open(writer, o->state, &head)

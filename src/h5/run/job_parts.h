@@ -9,6 +9,15 @@
  * closed even if that fails. */
 ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set);
 
+/* Whether processes share the job: as parts, whose states are in files, or as ranks. */
+static inline bool ndr_job_is_shared(const ndr_job *job) {
+  return job->options.part_count || job->options.state_count || job->options.comm;
+}
+
+/* What the processes that share a job must agree on, as a text: datasets, problem, and how they are cut. To be freed;
+ * NULL: out of memory. */
+char *ndr_job_describe(const ndr_job *job);
+
 /* Checks the options, which the job has, and leaves the work to the CPU. */
 ndr_status ndr_job_check_parts(ndr_job *job);
 

@@ -18,6 +18,13 @@ ndr_status ndr_leaf_need(void **buffer, int64_t bytes) {
   return *buffer ? NDR_OK : ndr_memory_allocate(host, (size_t)bytes, buffer);
 }
 
+ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t column) {
+  ndr_slab found = *slab;
+  ndr_slabs_leaf(slabs, slab->begin, slab->size, false, column, found.begin, found.size);
+  for (int d = 0; d < slabs->ndim; d++) found.whole[d] += found.begin[d] - slab->begin[d];
+  return found;
+}
+
 ndr_slab ndr_leaf_find(const ndr_job *job, const ndr_slab *slab, int64_t column, int64_t number) {
   const ndr_slabs *slabs = &job->slabs[slab->part];
   ndr_slab leaf = *slab;

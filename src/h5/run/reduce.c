@@ -6,6 +6,7 @@
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
 #include "h5/run/job_parts.h"
+#include "h5/run/ranks.h"
 #include "h5/run/scan.h"
 #include "h5/run/work.h"
 #include "ndreduce/device.h"
@@ -22,6 +23,7 @@ typedef struct {
   ndr_state_writer *writer;                    /* takes partial states in place of results; or NULL */
   ndr_state_set *states;                       /* has those of all parts, so that nothing is read; or NULL */
   ndr_scan_slabs *scan;                        /* of a scan, in place of it */
+  ndr_ranks *ranks;                            /* that do it together; or NULL */
   ndr_block block;                             /* on GPUs */
   void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
   ndr_h5_progress progress;
@@ -123,11 +125,18 @@ static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
   return slab->last ? ndr_fold_finish(r->fold, r->results, slab) : NDR_OK;
 }
 
+static ndr_status write_states(void *user, ndr_state_key key, const ndr_accumulator *sums) {
+  return ndr_state_writer_put(user, key, sums);
+}
+
+/* Of outputs of which there are other pieces elsewhere. */
 static ndr_status reduce_part(run *r, const ndr_slab *slab, void *data) {
   if (slab->begins) NDR_TRY(ndr_fold_start(r->fold, slab));
   NDR_TRY(ndr_fold_add(r->fold, slab, data));
   ndr_feed_give(r->feed);
-  return slab->ends ? ndr_fold_save(r->fold, slab, r->writer) : NDR_OK;
+  if (!slab->ends) return NDR_OK;
+  return r->ranks ? ndr_fold_save(r->fold, slab, ndr_ranks_send_states, r->ranks)
+                  : ndr_fold_save(r->fold, slab, write_states, r->writer);
 }
 
 /* Goes through the slabs of all parts without reading them. */
@@ -152,6 +161,10 @@ static ndr_status scan_slab(run *r, const ndr_slab *slab, void *data) {
   return ndr_scan_slabs_put(r->scan, slab);
 }
 
+static ndr_status cancelled(void) {
+  return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
+}
+
 static ndr_status report(run *r, const ndr_slab *slab) {
   ndr_h5_progress *p = &r->progress;
   ndr_feed_times times = ndr_feed_spent(r->feed);
@@ -164,8 +177,10 @@ static ndr_status report(run *r, const ndr_slab *slab) {
   p->decode_seconds = r->before.decode_seconds + times.decode_seconds;
   p->unpack_seconds = r->before.unpack_seconds + times.unpack_seconds;
   const ndr_h5_options *options = &r->job->options;
-  if (!options->on_progress || options->on_progress(options->user, p) == 0) return NDR_OK;
-  return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
+  ndr_h5_progress all = *p;
+  if (r->ranks) NDR_TRY(ndr_ranks_look(r->ranks, p, &all));
+  if (!options->on_progress || options->on_progress(options->user, &all) == 0) return NDR_OK;
+  return cancelled();
 }
 
 static double written_seconds(const run *r) {
@@ -180,10 +195,11 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds(), before = written_seconds(r);
-  NDR_TRY(r->scan     ? scan_slab(r, &slab, data)
-          : r->writer ? reduce_part(r, &slab, data)
-          : r->fold   ? reduce_on_cpu(r, &slab, data)
-                      : reduce_on_gpu(r, &slab, data));
+  bool shared = r->writer || (r->ranks && ndr_ranks_splits(r->ranks, &slab));
+  NDR_TRY(r->scan   ? scan_slab(r, &slab, data)
+          : shared  ? reduce_part(r, &slab, data)
+          : r->fold ? reduce_on_cpu(r, &slab, data)
+                    : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   double writing = written_seconds(r) - before;
   r->progress.write_seconds += writing;
@@ -229,12 +245,9 @@ static void free_once(run *r) {
     for (int k = 0; k < NDR_MOST_BESIDES; k++) ndr_memory_free(r->uploaders[i].device, r->once[i][k]);
 }
 
-static ndr_status run_job(ndr_job *job, run *r) {
+/* Reads and reduces the slabs of the iterator. */
+static ndr_status run_slabs(const ndr_job *job, run *r) {
   bool done = false;
-  NDR_TRY(ndr_besides_load(job->operands));
-  NDR_TRY(open_uploaders(job, r));
-  for (int i = 0; job->device.device_type != kDLCPU && i < r->uploader_count; i++)
-    NDR_TRY(bring_once(job, &r->uploaders[i], r->once[i]));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   if (job->running)
     NDR_TRY(ndr_scan_slabs_create(&r->scan, job, r->feed));
@@ -245,17 +258,44 @@ static ndr_status run_job(ndr_job *job, run *r) {
   return NDR_OK;
 }
 
-/* Stops all work on the stage. */
-static void end_stage(ndr_job *job, run *r) {
+/* Ends the threads that read, and what the slabs' partial states took. */
+static void end_slabs(run *r) {
   ndr_fold_destroy(r->fold);
   ndr_scan_slabs_destroy(r->scan);
   ndr_block_close(&r->block);
-  for (int i = 0; i < r->uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
-  free_once(r);
   ndr_feed_destroy(r->feed);
   r->fold = NULL;
   r->scan = NULL;
   r->feed = NULL;
+}
+
+/* The slabs of this rank, range by range, and then the outputs that it owns. */
+static ndr_status run_ranges(ndr_job *job, run *r) {
+  ndr_slab_iterator *iterator = &job->feed.iterator;
+  bool done = false;
+  NDR_TRY(ndr_ranks_deal(r->ranks));
+  while (!done) {
+    NDR_TRY(ndr_ranks_next(r->ranks, &iterator->from, &iterator->to, &done));
+    if (!done) NDR_TRY(run_slabs(job, r));
+    end_slabs(r);
+    r->before = r->progress;
+  }
+  return ndr_ranks_join(r->ranks);
+}
+
+static ndr_status run_job(ndr_job *job, run *r) {
+  NDR_TRY(ndr_besides_load(job->operands));
+  NDR_TRY(open_uploaders(job, r));
+  for (int i = 0; job->device.device_type != kDLCPU && i < r->uploader_count; i++)
+    NDR_TRY(bring_once(job, &r->uploaders[i], r->once[i]));
+  return r->ranks ? run_ranges(job, r) : run_slabs(job, r);
+}
+
+/* Stops all work on the stage. */
+static void end_stage(ndr_job *job, run *r) {
+  for (int i = 0; i < r->uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
+  free_once(r);
+  end_slabs(r);
   r->uploader_count = 0;
   r->queued = r->completed = 0;
   ndr_job_plan_on_host(job);
@@ -278,15 +318,26 @@ static ndr_status run_stage(ndr_job *job, run *r, int stage) {
   return status;
 }
 
+/* Rank 0 tells on_progress at last how all of them fared. */
+static ndr_status finish_ranks(const ndr_job *job, run *r) {
+  ndr_h5_progress all = r->progress;
+  bool weighed = ndr_besides_weighed(job->operands);
+  NDR_TRY(ndr_ranks_finish(r->ranks, &r->progress, &all, &weighed));
+  if (job->options.on_progress && job->options.on_progress(job->options.user, &all) != 0) return cancelled();
+  return all.ranks == 0 || weighed ? NDR_OK : ndr_besides_check_weights(job->operands);
+}
+
 static ndr_status run_stages(ndr_job *job, run *r) {
+  if (r->ranks) NDR_TRY(ndr_ranks_start(r->ranks, job, r->results));
   NDR_TRY(ndr_job_parts_open(job, &r->writer, &r->states));
   for (int stage = 0; stage < job->stage_count; stage++) NDR_TRY(run_stage(job, r, stage));
   if (r->writer) return ndr_state_writer_commit(r->writer);
+  if (r->ranks) return finish_ranks(job, r);
   return r->states ? NDR_OK : ndr_besides_check_weights(job->operands);
 }
 
-static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
-  run r = {.job = job, .uploaders = job->uploaders, .results = results};
+static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning, ndr_ranks *ranks) {
+  run r = {.job = job, .uploaders = job->uploaders, .results = results, .ranks = ranks};
   r.progress.threads = job->feed.threads;
   r.progress.device = job->device;
   r.progress.warning = warning;
@@ -305,15 +356,28 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
 #define LEAST_MEMORY ((int64_t)8 << 20)
 
 /* Makes the job and runs it. *on_gpu: the job was for a GPU, whether it succeeded or not. */
-static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
+static ndr_status make_and_run(const ndr_work *w, const ndr_job_output *output, const ndr_h5_options *options,
+                               const char *warning, ndr_ranks *ranks, bool *on_gpu) {
   ndr_job job;
-  DLTensor *const *results = w->output.results;
-  ndr_status status = ndr_job_make(&job, w->dataset, w->problem, &w->output, options);
+  DLTensor *const *results = output->results;
+  ndr_status status = ndr_job_make(&job, w->dataset, w->problem, output, options);
   *on_gpu = job.device.device_type == kDLCUDA;
-  if (status == NDR_OK) status = job.never_written ? ndr_job_fill(&job, results) : reduce_slabs(&job, results, warning);
+  if (status == NDR_OK)
+    status = job.never_written ? ndr_job_fill(&job, results) : reduce_slabs(&job, results, warning, ranks);
   if (w->dataset) status = ndr_job_blame(w->dataset, status);
   ndr_job_clear(&job);
   return status;
+}
+
+static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
+  ndr_h5_options read;
+  ndr_job_output output = w->output;
+  ndr_ranks *ranks;
+  NDR_TRY(ndr_job_options(&read, options));
+  *on_gpu = false;
+  ndr_status status = ndr_ranks_open(&ranks, &read, &output);
+  if (status == NDR_OK) status = make_and_run(w, &output, options, warning, ranks, on_gpu);
+  return ndr_ranks_close(ranks, status);
 }
 
 /* A GPU that fails for another reason than memory may have failed for good: its partial results are thrown away.
@@ -332,7 +396,7 @@ ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   NDR_TRY(ndr_job_options(&smaller, options));
   int64_t most = smaller.memory;
-  if (smaller.memory == 0) smaller.memory = ndr_default_memory();
+  if (smaller.memory == 0) smaller.memory = ndr_default_memory(1);
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
     smaller.memory = memory;
     status = attempt(work, &smaller, NULL, &on_gpu);
@@ -363,6 +427,10 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   const ndr_work work = {dataset, problem, {.results = results}};
   ndr_h5_options read;
   NDR_TRY(ndr_job_options(&read, options));
-  if (!results && !read.part_count) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  return ndr_work_run(&work, options);
+  bool elsewhere = read.part_count || (read.comm && read.comm->rank > 0);
+  if (!results && !elsewhere) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
+  ndr_status status;
+  do status = ndr_work_run(&work, options);
+  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH));
+  return status;
 }

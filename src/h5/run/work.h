@@ -10,6 +10,9 @@ typedef struct ndr_work {
   ndr_job_output output;
 } ndr_work;
 
+/* What a sink says that has to begin anew; other ranks than its own begin anew, too. */
+#define NDR_WORK_CLASH "a result is equal to the fill value"
+
 /* Plans and does it. Where a GPU fails, tries less memory, or the CPU, as ndr_h5_reduce says. */
 ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options);
 

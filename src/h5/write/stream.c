@@ -83,7 +83,7 @@ static ndr_status put_box(stream *s, ndr_addition *a, const int64_t *begin, cons
   for (int d = 0; d < a->result->ndim; d++) count *= extent[d];
   if (count == 0) return NDR_OK;
   ndr_fill_value_mark(&a->fill, &a->label, data, count, &s->clashes);
-  if (s->clashes) return ndr_fail(NDR_ERR_RESULT, "a result is equal to the fill value");
+  if (s->clashes) return ndr_fail(NDR_ERR_RESULT, NDR_WORK_CLASH);
   ndr_hdf_enter(&scope, false);
   ndr_status status = write_box(s, a, low, extent, data) ? NDR_OK : ndr_addition_fail(s->writer, a);
   if (s->writer->spilled && s->writer->driver.status != NDR_OK) status = ndr_file_driver_check(&s->writer->driver);
@@ -194,7 +194,7 @@ static ndr_status run(stream *s, ndr_work *work, const ndr_h5_options *options) 
 static ndr_status add(stream *s, ndr_work *work, const ndr_h5_options *given) {
   ndr_h5_options options;
   NDR_TRY(ndr_job_options(&options, given));
-  int64_t memory = options.memory ? options.memory : ndr_default_memory();
+  int64_t memory = options.memory ? options.memory : ndr_default_memory(1);
   if (options.threads == 0) options.threads = s->writer->threads;
   s->blocks.cells = s->cells;
   s->blocks.cache_bytes = (size_t)(memory / CACHE_SHARE / s->count);

@@ -1,0 +1,99 @@
+/* Many processes that an MPI launcher has started. Each of them reads the options and opens the files; one of them,
+ * rank 0, has the output and says what there is to say. MPI is loaded where there is a launcher, so that the program
+ * runs without. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "h5gpured/h5gpured.h"
+#include "ndreduce/comm.h"
+
+#define LIBRARY "libndreduce_mpi.so.0"
+
+static ndr_comm *comm;           /* NULL: this process is alone */
+static bool agreed;              /* on how the program ends */
+static int kept_stderr = -1;     /* while stderr is closed */
+static char sentence[1024];      /* why this rank has failed */
+static void (*stop)(ndr_comm *); /* ends MPI */
+
+/* How many processes the launcher has started: what Open MPI, MPICH and its relatives, and Slurm say of it. */
+static int launched(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *size = getenv(names[i]);
+    if (size) return atoi(size);
+  }
+  return 1;
+}
+
+static void end_mpi(void) {
+  stop(comm);
+}
+
+static void to_null(int descriptor) {
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC); // NOLINT(cppcoreguidelines-pro-type-vararg): how POSIX has it
+  if (null >= 0) dup2(null, descriptor);
+  if (null >= 0) close(null);
+}
+
+/* What is wrong with the options is wrong on all ranks, and said by one. */
+static void be_silent(void) {
+  to_null(STDOUT_FILENO);
+  kept_stderr = dup(STDERR_FILENO);
+  if (kept_stderr >= 0) to_null(STDERR_FILENO);
+}
+
+static void refuse(int count, const char *why) {
+  complain("one of %d processes of a launcher, but %s", count, why);
+  exit(EXIT_INPUT);
+}
+
+void ranks_start(void) {
+  const char *library = getenv("NDREDUCE_MPI_LIBRARY");
+  int count = launched();
+  if (count <= 1 || (library && strcmp(library, "none") == 0)) return;
+  void *mpi = dlopen(library && *library ? library : LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+  if (!mpi) refuse(count, dlerror());
+  int (*start)(ndr_comm **);
+  *(void **)&start = dlsym(mpi, "ndr_mpi_start");
+  *(void **)&stop = dlsym(mpi, "ndr_mpi_stop");
+  if (!start || !stop) refuse(count, dlerror());
+  if (start(&comm) != NDR_OK) refuse(count, "MPI does not start");
+  atexit(end_mpi);
+  if (comm->ranks == 1 && count > 1) refuse(count, "MPI knows of this one only: the launcher is of another MPI");
+  if (comm->rank > 0) be_silent();
+}
+
+void ranks_speak(h5gpured_options *options) {
+  if (ranks_leads()) return;
+  if (kept_stderr >= 0) {
+    dup2(kept_stderr, STDERR_FILENO);
+    close(kept_stderr);
+  }
+  options->explain = options->progress = false;
+  options->quiet = true;
+}
+
+bool ranks_leads(void) {
+  return !comm || comm->rank == 0;
+}
+
+bool ranks_keep(const char *text) {
+  if (ranks_leads()) return false;
+  snprintf(sentence, sizeof sentence, "%s", text);
+  return true;
+}
+
+ndr_comm *ranks_comm(void) {
+  return comm;
+}
+
+bool ranks_agree(bool good) {
+  if (!comm || comm->last != NDR_OK || agreed) return good;
+  agreed = true;
+  if (ndr_comm_agree(comm, good ? NDR_OK : NDR_ERR_FILE, sentence) == NDR_OK) return true;
+  return ranks_leads() && good ? fail() : false;
+}

@@ -54,7 +54,7 @@ typedef struct exchange {
 
 typedef struct reader {
   const exchange *x;
-  const ndr_comm *comm;
+  ndr_comm *comm;
   finding *found;
   int call, *next; /* of each rank: the letter that comes next */
   int64_t received;
@@ -118,7 +118,7 @@ static ndr_status exchange_letters(reader *self, ndr_mail *mail) {
   return status;
 }
 
-static void exchange_body(const ndr_comm *comm, void *user) {
+static void exchange_body(ndr_comm *comm, void *user) {
   const exchange *x = user;
   finding *found = &x->findings[comm->rank];
   for (int call = 0; call < x->calls; call++) {
@@ -195,7 +195,7 @@ static ndr_status no_letters(void *user, ndr_letter *letter) {
   return ndr_fail(NDR_ERR_ARGUMENT, "a letter of kind %d", letter->kind);
 }
 
-static void vote_body(const ndr_comm *comm, void *user) {
+static void vote_body(ndr_comm *comm, void *user) {
   const vote *v = user;
   ndr_mail *mail;
   ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
@@ -247,7 +247,7 @@ typedef struct strike {
 
 typedef struct striker {
   const strike *s;
-  const ndr_comm *comm;
+  ndr_comm *comm;
   int call;
 } striker;
 
@@ -262,14 +262,14 @@ static ndr_status strike_handler(void *user, ndr_letter *letter) {
 
 /* All write to all, and each waits for more letters than come. */
 static ndr_status strike_work(striker *self, ndr_mail *mail) {
-  const ndr_comm *comm = self->comm;
+  ndr_comm *comm = self->comm;
   if (self->s->how == FAILS_AT_ONCE && comm->rank == self->s->who) return ndr_fail(NDR_ERR_PARSE, "cannot read");
   for (int to = 0; to < comm->ranks; to++)
     if (to != comm->rank) NDR_TRY(ndr_mail_send(mail, to, self->call, "12345", 5));
   for (;;) NDR_TRY(ndr_mail_look(mail, self->s->others == WAIT));
 }
 
-static void strike_body(const ndr_comm *comm, void *user) {
+static void strike_body(ndr_comm *comm, void *user) {
   const strike *s = user;
   finding *found = &s->findings[comm->rank];
   for (int call = 0; call < 6; call++) {
@@ -338,7 +338,7 @@ static ndr_status read_row(void *user, ndr_letter *letter) {
 }
 
 /* Writes to anybody, and ends the call at once: letters are still under way. One call in three fails, somewhere. */
-static ndr_status hurried_call(const ndr_comm *comm, const row *all, row_reader *self) {
+static ndr_status hurried_call(ndr_comm *comm, const row *all, row_reader *self) {
   ndr_mail *mail;
   rng same = {all->seed * 977 + (uint64_t)self->call}, own = {same.state + 31 * (uint64_t)(comm->rank + 1)};
   int fails = rng_once_in(&same, 3) ? (int)rng_between(&same, 0, comm->ranks - 1) : -1;
@@ -355,7 +355,7 @@ static ndr_status hurried_call(const ndr_comm *comm, const row *all, row_reader 
   return status;
 }
 
-static void row_body(const ndr_comm *comm, void *user) {
+static void row_body(ndr_comm *comm, void *user) {
   const row *all = user;
   for (int call = 0; call < all->calls; call++) {
     row_reader self = {&all->findings[comm->rank], call};
@@ -392,9 +392,9 @@ static ndr_status broken_receive(void *user, int wait, int *from, void **bytes, 
   return ndr_fail(NDR_ERR_DEVICE, "the cable is cut");
 }
 
-static const ndr_comm sound = {sizeof(ndr_comm), 1, 2, 0, 1, NULL, broken_send, broken_receive};
+static ndr_comm sound = {sizeof(ndr_comm), 1, 2, 0, 1, NULL, broken_send, broken_receive, NDR_OK};
 
-static ndr_status open_comm(const ndr_comm *comm) {
+static ndr_status open_comm(ndr_comm *comm) {
   ndr_mail *mail;
   ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
   if (status != NDR_OK) {

@@ -110,21 +110,33 @@ static void check_against_oracle(const ndr_problem *problem, const test_array *a
   ndr_h5_close(dataset);
 }
 
+/* Makes a random case, and a file of its array. */
+static void write_case(rng *random, const char *path, int64_t most, bool plain, ndr_problem *problem,
+                       test_array *array) {
+  random_case(random, most, problem);
+  if (plain) {
+    problem->skip_nan = 0;
+    problem->accumulate = NDR_ACCUMULATE_DEFAULT;
+  }
+  array_make(array, problem->dtype, problem->ndim, problem->shape, NULL);
+  array_fill(array, random, random_filling(random, problem->ops[0]));
+  memcpy(problem->strides, array->strides, sizeof problem->strides);
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  choose_layout(creation, &array->tensor, random);
+  h5_write(path, &array->tensor, problem->dtype, creation);
+  H5Pclose(creation);
+}
+
+void h5_write_any(rng *random, const char *path, int64_t most, ndr_problem *problem) {
+  test_array array;
+  write_case(random, path, most, false, problem, &array);
+  array_free(&array);
+}
+
 void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const ndr_h5_options *how, int64_t memory) {
   ndr_problem problem = NDR_PROBLEM_INIT;
   test_array array;
-  random_case(random, most, &problem);
-  if (plain) {
-    problem.skip_nan = 0;
-    problem.accumulate = NDR_ACCUMULATE_DEFAULT;
-  }
-  array_make(&array, problem.dtype, problem.ndim, problem.shape, NULL);
-  array_fill(&array, random, random_filling(random, problem.ops[0]));
-  memcpy(problem.strides, array.strides, sizeof problem.strides);
-  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-  choose_layout(creation, &array.tensor, random);
-  h5_write(path, &array.tensor, problem.dtype, creation);
-  H5Pclose(creation);
+  write_case(random, path, most, plain, &problem, &array);
   check_against_oracle(&problem, &array, path, how, memory, random);
   array_free(&array);
 }

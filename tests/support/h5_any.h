@@ -26,6 +26,9 @@ void assert_holds(const char *path, const char *text);
 /* The problem of reducing a dataset; valid until the thread's next call. */
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
 
+/* Writes a random dataset of at most `most` elements to path, and chooses how to reduce it. */
+void h5_write_any(rng *random, const char *path, int64_t most, ndr_problem *problem);
+
 /* Writes a random dataset of at most `most` elements to path: any dtype, layout and filters. Reduces it over random
  * dims as `how` says, within `memory` bytes, and compares the results with the oracle. NDR_ERR_MEMORY is accepted below
  * 1 MiB. `plain` leaves out options that can be expensive. */

@@ -11,7 +11,7 @@ typedef struct threads_sent {
 } threads_sent;
 
 /* What each rank does. An assertion of Check would fail outside of the test's thread: keep what is found in `user`. */
-typedef void threads_body(const ndr_comm *comm, void *user);
+typedef void threads_body(ndr_comm *comm, void *user);
 
 /* Runs a thread for each rank and waits for all of them. With a seed other than 0, messages of different ranks come in
  * random order, and some late; those from one rank to another stay in order. sent: NULL, or one for each rank. Returns

@@ -1,4 +1,5 @@
 /* Reduces or scans one dataset: options for the library, the progress bar, and what --explain says. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,21 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
 typedef struct {
   progress_bar bar;
   bool shown, warned;
-  ndr_h5_progress last;
+  ndr_h5_progress last, *of_ranks; /* the latter what last.of_ranks points to */
 } progress_watch;
+
+/* What ranks have told lasts no longer than the call; without memory for it there is nothing to explain. */
+static void keep_ranks(progress_watch *w) {
+  size_t bytes = (size_t)w->last.ranks * sizeof *w->of_ranks;
+  if (bytes && !w->of_ranks) w->of_ranks = malloc(bytes);
+  if (bytes && w->of_ranks) memcpy(w->of_ranks, w->last.of_ranks, bytes);
+  w->last.of_ranks = w->of_ranks;
+}
 
 static int watch(void *user, const ndr_h5_progress *now) {
   progress_watch *w = user;
   w->last = *now;
+  keep_ranks(w);
   if (now->warning && !w->warned) {
     progress_clear(&w->bar);
     complain("%s; the CPU does it instead", now->warning);
@@ -65,6 +75,29 @@ static int watch(void *user, const ndr_h5_progress *now) {
  * looked into has no speed. */
 static void explain_stage(const char *name, double seconds, int64_t bytes) {
   if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
+}
+
+/* How evenly the ranks have worked: of each stage what the least busy, the mean and the most busy rank took. */
+static void explain_ranks(const ndr_h5_progress *p) {
+  static const char *const names[] = {"reading", "decoding", "unpacking", "reducing", "waiting"};
+  int64_t sent = 0;
+  if (!p->of_ranks) return;
+  for (int i = 0; i < p->ranks; i++) sent += p->of_ranks[i].sent_bytes;
+  fprintf(stderr, "ranks    %d, which sent each other %.4g MB", p->ranks, (double)sent / 1e6);
+  for (int stage = 0; stage < 5; stage++) {
+    double least = INFINITY, most = 0, sum = 0;
+    for (int i = 0; i < p->ranks; i++) {
+      const ndr_h5_progress *one = &p->of_ranks[i];
+      const double seconds[] = {one->read_seconds, one->decode_seconds, one->unpack_seconds, one->reduce_seconds,
+                                one->wait_seconds};
+      least = fmin(least, seconds[stage]);
+      most = fmax(most, seconds[stage]);
+      sum += seconds[stage];
+    }
+    fprintf(stderr, "%s %s %.3f, %.3f, %.3f s", stage ? ";" : ": least, mean and most", names[stage], least,
+            sum / p->ranks, most);
+  }
+  fputc('\n', stderr);
 }
 
 /* Reading threads share the first three stages. Reducing and writing are the limit where those had to wait for them:
@@ -86,6 +119,11 @@ static void explain_time(const answer *a, const ndr_h5_progress *p) {
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
                                                               : "unpacking";
   fprintf(stderr, "time     %.3f s (%.3g GB/s)", all, (double)p->bytes / 1e9 / all);
+  if (p->ranks) {
+    fputc('\n', stderr);
+    explain_ranks(p);
+    return;
+  }
   explain_stage("reading", p->read_seconds, p->stored_bytes);
   explain_stage("decoding", p->decode_seconds, p->bytes);
   explain_stage("unpacking", p->unpack_seconds, p->bytes);
@@ -137,9 +175,11 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
   progress_start(&w.bar, a->info->dataset);
   ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);
+  if (status != NDR_OK) free(w.of_ranks);
   if (status != NDR_OK) return fail();
   if (!options->part_count && ranks_leads()) groups_unfold(a);
   if (options->explain) explain_time(a, &w.last);
+  free(w.of_ranks);
   return true;
 }
 

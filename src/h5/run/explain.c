@@ -5,6 +5,7 @@
 
 #include "h5/file/join.h"
 #include "h5/group/groups.h"
+#include "h5/run/deal.h"
 #include "h5/run/scan_dataset.h"
 #include "ndreduce/scan.h"
 
@@ -168,6 +169,32 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "%s\n", job->memory_is_default ? ", a quarter of what is free" : "");
 }
 
+/* How the first stage is dealt to ranks. */
+static ndr_status append_ranks(sheet *s, const ndr_job *job) {
+  const ndr_comm *comm = job->options.comm;
+  const ndr_slab_iterator *iterator = &job->feed.iterator;
+  ndr_deal deal = {.begins = NULL};
+  if (!comm) return NDR_OK;
+  NDR_TRY(ndr_deal_make(&deal, iterator, comm->ranks, 0, job->stage_count));
+  int64_t pieces = ndr_slab_iterator_pieces(iterator),
+          late = deal.count > comm->ranks ? deal.begins[comm->ranks] : pieces;
+  int64_t blocks = 0, split = 0;
+  for (int64_t begin = 0, end; begin < pieces; begin = end, blocks++) {
+    ndr_slab_iterator_alike(iterator, begin, &begin, &end);
+    split += ndr_deal_splits(&deal, begin, end);
+  }
+  append(s, "ranks    %d, of this machine %d: %lld pieces, ", comm->ranks, comm->node_ranks, (long long)pieces);
+  if (deal.count == 1)
+    append(s, "each of %d stages one rank's\n", job->stage_count);
+  else if (split == 0)
+    append(s, "the last %lld to whoever is ready; outputs are divided\n", (long long)(pieces - late));
+  else
+    append(s, "the last %lld to whoever is ready; of %lld of %lld blocks of outputs partial states go to an owner\n",
+           (long long)(pieces - late), (long long)split, (long long)blocks);
+  ndr_deal_clear(&deal);
+  return NDR_OK;
+}
+
 static void append_device(sheet *s, const ndr_job *job) {
   if (job->device.device_type == kDLCPU)
     append(s, "device   cpu");
@@ -243,6 +270,7 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   append_besides(s, job->operands);
   append_groups(s, job->options.groups);
   append_slabs(s, job);
+  NDR_TRY(append_ranks(s, job));
   return job->running ? append_scan(s, job) : append_plan(s, job);
 }
 

@@ -71,6 +71,10 @@ ndr_status ndr_job_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, 
 /* For tests: if not negative, NDR_H5_AUTO takes a GPU from so many bytes of elements on. */
 extern int64_t ndr_gpu_pays;
 
+/* For tests: how many times the sizes of cells and leaves are halved even where memory does not force it, so that a
+ * small dataset has many. */
+extern int ndr_first_shift;
+
 /* Whether GPUs convert stored elements; a variable for the tests. */
 extern bool ndr_gpu_converts;
 

@@ -17,6 +17,7 @@
 #define MOST_HELD INT32_MAX
 
 bool ndr_gpu_converts = true;
+int ndr_first_shift;
 
 static int64_t larger(int64_t a, int64_t b) {
   return a > b ? a : b;
@@ -196,9 +197,9 @@ static ndr_status cut(ndr_job *job) {
   int64_t least = INT64_MAX;
   char enough[32];
   int shifts = ndr_job_is_shared(job) ? 0 : MOST_SHIFTS;
-  for (int shift = 0; shift <= shifts; shift++) {
+  for (int shift = ndr_first_shift; shift <= ndr_first_shift + shifts; shift++) {
     for (int i = 0; i < job->part_count; i++) ndr_slabs_grid(&job->slabs[i], leader_of(job, i), shift);
-    job->cut_short = shift > 0;
+    job->cut_short = shift > ndr_first_shift;
     if (fit_any(job, &least)) return NDR_OK;
   }
   if (job->sink && job->sink->share) least += least / (job->sink->share - 1) + 1;

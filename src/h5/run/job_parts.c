@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "h5/run/state_bytes.h"
+
 ndr_status ndr_job_check_parts(ndr_job *job) {
   ndr_h5_options *o = &job->options;
   if (o->comm && o->comm->ranks == 1) o->comm = NULL;
@@ -40,14 +42,29 @@ void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
 
 /* ---- What parts agree on ---------------------------------------------------------------------------------------- */
 
-static long long file_bytes(const char *file) {
+enum { SIGNED_BYTES = 4096 };
+
+/* How large a file is, and a checksum of its first and last bytes: the former tell of a changed structure, the latter
+ * of what was appended. Times differ where a file has been copied. */
+static void print_file(FILE *to, const char *path) {
+  unsigned char bytes[SIGNED_BYTES];
   struct stat about;
-  return stat(file, &about) == 0 ? (long long)about.st_size : -1;
+  uint64_t check = NDR_STATE_CHECK_START;
+  FILE *file = fopen(path, "rbe");
+  if (!file || fstat(fileno(file), &about) != 0) about.st_size = -1;
+  for (int end = 0; file && end < 2; end++) {
+    if (end && about.st_size > SIGNED_BYTES) fseeko(file, about.st_size - SIGNED_BYTES, SEEK_SET);
+    check = ndr_state_check(check, bytes, fread(bytes, 1, sizeof bytes, file));
+  }
+  if (file) fclose(file);
+  fprintf(to, " of %lld bytes (%016llx), ", (long long)about.st_size, (unsigned long long)check);
 }
 
 static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
-  if (!dataset->part_count)
-    fprintf(to, "%s%s of %lld bytes, ", dataset->path, dataset->raw ? " raw" : "", file_bytes(dataset->file));
+  if (!dataset->part_count) {
+    fprintf(to, "%s%s", dataset->path, dataset->raw ? " raw" : "");
+    print_file(to, dataset->file);
+  }
   for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
   for (int d = 0; d < dataset->info.ndim; d++)
     fprintf(to, "%lld+%lldx%lld ", (long long)dataset->from[d], (long long)dataset->info.shape[d],

@@ -1,0 +1,263 @@
+/* Reductions of a dataset by the ranks of a comm: the same bits as by one process, whatever the number of ranks, their
+ * memory and threads, and the order in which letters come; and one sentence for all where one of them fails. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "h5/run/deal.h"
+#include "h5/run/job.h"
+#include "h5/run/stages.h"
+#include "support/array.h"
+#include "support/h5_any.h"
+#include "support/suite.h"
+#include "support/threads_comm.h"
+
+enum { MOST_RANKS = 64 };
+
+/* ---- One reduction by all --------------------------------------------------------------------------------------- */
+
+/* What the ranks are to do, and what each came to. */
+typedef struct {
+  const char *path;
+  const ndr_problem *problem;
+  const char *path_of_last; /* NULL: as that of all */
+  ndr_h5_options how;
+  uint64_t seed;
+  int ill;            /* the rank that fails; -1: none */
+  DLTensor **results; /* rank 0's */
+  ndr_status statuses[MOST_RANKS];
+  char sentences[MOST_RANKS][512];
+} work;
+
+/* Memory and threads are each rank's own. */
+static ndr_status reduce_as(const work *w, ndr_comm *comm) {
+  rng random = {w->seed + (uint64_t)comm->rank * 7919};
+  ndr_h5_options how = w->how;
+  ndr_h5_dataset *dataset;
+  how.comm = comm;
+  how.threads = (int)rng_between(&random, 1, 3);
+  how.memory = (int64_t)1 << rng_between(&random, 20, 26);
+  bool last = comm->rank == comm->ranks - 1;
+  ndr_status status = ndr_h5_open(&dataset, last && w->path_of_last ? w->path_of_last : w->path, NULL, NULL);
+  if (status == NDR_OK && comm->rank == w->ill) {
+    ndr_h5_close(dataset);
+    return ndr_comm_agree(comm, NDR_ERR_FILE, "the disk is full of sand");
+  }
+  if (status == NDR_OK) status = ndr_h5_reduce(dataset, w->problem, comm->rank == 0 ? w->results : NULL, &how);
+  ndr_h5_close(dataset);
+  return status;
+}
+
+static void body(ndr_comm *comm, void *user) {
+  work *w = user;
+  w->statuses[comm->rank] = reduce_as(w, comm);
+  snprintf(w->sentences[comm->rank], sizeof w->sentences[0], "%s", ndr_last_error());
+}
+
+static void run(work *w, int ranks, ndr_status wanted) {
+  int64_t left = threads_run(ranks, w->seed, body, w, NULL);
+  for (int i = 0; i < ranks; i++)
+    ck_assert_msg(w->statuses[i] == wanted, "rank %d of %d: %d, %s", i, ranks, w->statuses[i], w->sentences[i]);
+  ck_assert_int_eq(left, 0);
+}
+
+/* ---- Any dataset ------------------------------------------------------------------------------------------------ */
+
+static void make_results(const ndr_problem *problem, test_array *arrays, DLTensor **pointers) {
+  for (int i = 0; i < problem->op_count; i++) {
+    int64_t shape[NDR_MAX_DIMS];
+    DLTensor described = {.shape = shape};
+    ndr_dtype dtype;
+    assert_ok(ndr_problem_result(problem, i, &described));
+    assert_ok(ndr_dtype_from_dlpack(described.dtype, &dtype));
+    array_make(&arrays[i], dtype, described.ndim, shape, NULL);
+    pointers[i] = &arrays[i].tensor;
+  }
+}
+
+static void assert_same(const test_array *one, const test_array *other, const ndr_problem *problem, int ranks) {
+  const char *a = (const char *)one->tensor.data + one->tensor.byte_offset;
+  const char *b = (const char *)other->tensor.data + other->tensor.byte_offset;
+  int64_t bytes = array_count(&one->tensor) * (one->tensor.dtype.bits / 8);
+  ck_assert_msg(bytes == 0 || memcmp(a, b, (size_t)bytes) == 0, "%s by %d ranks", case_text(problem), ranks);
+}
+
+/* The same by one process and by several numbers of ranks. */
+static void check_ranks(const char *path, const ndr_problem *problem, const ndr_h5_options *how, rng *random) {
+  test_array alone[NDR_MAX_OPS], together[NDR_MAX_OPS];
+  DLTensor *results[NDR_MAX_OPS];
+  ndr_h5_dataset *dataset;
+  make_results(problem, alone, results);
+  assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
+  assert_ok(ndr_h5_reduce(dataset, problem, results, how));
+  ndr_h5_close(dataset);
+  for (int i = 0; i < 3; i++) {
+    int ranks = rng_once_in(random, 8) ? MOST_RANKS : (int)rng_between(random, 2, 7);
+    work w = {path, problem, NULL, *how, rng_next(random), -1, results, {0}, {""}};
+    make_results(problem, together, results);
+    run(&w, ranks, NDR_OK);
+    for (int k = 0; k < problem->op_count; k++) {
+      assert_same(&alone[k], &together[k], problem, ranks);
+      array_free(&together[k]);
+    }
+  }
+  for (int k = 0; k < problem->op_count; k++) array_free(&alone[k]);
+}
+
+/* Small cells make many pieces; a stretch has 64 elements an output, so that cases with few outputs have most. */
+START_TEST(any_number_of_ranks_gives_the_same_bits) {
+  rng random = {test_seed()};
+  const ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  h5_make_folder();
+  for (int i = 0; i < test_case_count(120); i++) {
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    ndr_first_shift = (int)rng_between(&random, 8, 16);
+    h5_write_any(&random, h5_input, 40000, &problem);
+    check_ranks(h5_input, &problem, &how, &random);
+  }
+  ndr_first_shift = 0;
+  unlink(h5_input);
+  h5_remove_folder();
+}
+END_TEST
+
+/* ---- Groups ----------------------------------------------------------------------------------------------------- */
+
+/* Of one file of packed elements with missing ones: few stages, which are divided, and many, which are not. */
+START_TEST(stages_give_the_same_bits) {
+  rng random = {test_seed()};
+  ndr_h5_dataset *dataset;
+  h5_make_folder();
+  h5_write_packed(h5_input);
+  assert_ok(ndr_h5_open(&dataset, h5_input, NULL, NULL));
+  for (int i = 0; i < test_case_count(24); i++) {
+    ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+    ndr_h5_groups *groups;
+    const ndr_op ops[] = {NDR_MEAN, NDR_VAR};
+    ndr_first_shift = (int)rng_between(&random, 10, 16);
+    ndr_stage_bytes = rng_once_in(&random, 3) ? 4000 : 1;
+    assert_ok(ndr_h5_groups_windows(&groups, dataset, 0, rng_between(&random, 1, 12), NDR_REST_PAD));
+    how.groups = groups;
+    ndr_problem problem = *h5_problem(dataset, 1, (int[]){(int)rng_between(&random, 0, 2)}, 2, ops);
+    assert_ok(ndr_h5_problem_operands(&problem, dataset, &how));
+    check_ranks(h5_input, &problem, &how, &random);
+    ndr_h5_groups_destroy(groups);
+  }
+  ndr_first_shift = 0;
+  ndr_stage_bytes = -1;
+  ndr_h5_close(dataset);
+  h5_remove_folder();
+}
+END_TEST
+
+/* ---- Failures --------------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 4000, COLUMNS = 4 };
+
+static double values[ROWS][COLUMNS];
+
+static void write_rows(const char *path, const hsize_t *chunk) {
+  DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
+  h5_make_folder();
+  ndr_h5_close(h5_open_written(path, &tensor, NDR_F64, chunk));
+}
+
+/* Sums along the rows, which fail on all ranks with one sentence that has these words. */
+static void check_failure(work *w, int ranks, ndr_status wanted, const char *words) {
+  ndr_h5_dataset *dataset;
+  double sums[COLUMNS];
+  DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(COLUMNS));
+  assert_ok(ndr_h5_open(&dataset, w->path, NULL, NULL));
+  const ndr_op op = NDR_SUM;
+  ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
+  w->problem = &problem;
+  w->results = (DLTensor *[]){&result};
+  ndr_first_shift = 14;
+  run(w, ranks, wanted);
+  ndr_first_shift = 0;
+  for (int i = 0; i < ranks; i++) ck_assert_str_eq(w->sentences[i], w->sentences[0]);
+  ck_assert_msg(strstr(w->sentences[0], words) != NULL, "%s", w->sentences[0]);
+  ndr_h5_close(dataset);
+}
+
+START_TEST(a_rank_that_fails_ends_it_for_all) {
+  write_rows(h5_input, NULL);
+  for (int ill = 0; ill < 5; ill++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .ill = ill};
+    check_failure(&w, 5, NDR_ERR_FILE, "the disk is full of sand");
+  }
+  h5_remove_folder();
+}
+END_TEST
+
+/* One chunk of 80 is no stream of deflate: the rank that has it fails, and the others hear of it. */
+START_TEST(a_damaged_chunk_is_everyones) {
+  DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  h5_make_folder();
+  H5Pset_chunk(creation, 2, (const hsize_t[]){50, COLUMNS});
+  H5Pset_deflate(creation, 1);
+  h5_write(h5_input, &tensor, NDR_F64, creation);
+  H5Pclose(creation);
+  for (hsize_t row = 0; row < ROWS; row += 950) {
+    char before[8];
+    haddr_t at;
+    hsize_t bytes;
+    hid_t file = H5Fopen(h5_input, H5F_ACC_RDONLY, H5P_DEFAULT), data = H5Dopen2(file, "x", H5P_DEFAULT);
+    ck_assert_int_ge(H5Dget_chunk_info_by_coord(data, (const hsize_t[]){row, 0}, NULL, &at, &bytes), 0);
+    H5Dclose(data);
+    H5Fclose(file);
+    FILE *bare = fopen(h5_input, "r+b");
+    fseek(bare, (long)at, SEEK_SET);
+    ck_assert_uint_eq(fread(before, 1, sizeof before, bare), sizeof before);
+    fseek(bare, (long)at, SEEK_SET);
+    fputs("no zlib!", bare);
+    fflush(bare);
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = row + 1, .ill = -1};
+    check_failure(&w, 6, NDR_ERR_FILE, "in.h5:/x: ");
+    fseek(bare, (long)at, SEEK_SET);
+    fwrite(before, 1, sizeof before, bare);
+    fclose(bare);
+  }
+  h5_remove_folder();
+}
+END_TEST
+
+START_TEST(other_files_are_noticed) {
+  char other[128];
+  write_rows(h5_input, (const hsize_t[]){50, COLUMNS});
+  snprintf(other, sizeof other, "%s", h5_output);
+  DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
+  ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){100, COLUMNS}));
+  work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
+  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
+  values[0][0] = 1; /* of the same size, and cut alike */
+  ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){50, COLUMNS}));
+  values[0][0] = 0;
+  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
+  unlink(other);
+  h5_remove_folder();
+}
+END_TEST
+
+/* What the options cannot be together with ranks. */
+START_TEST(refusals) {
+  write_rows(h5_input, NULL);
+  work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
+  w.how.device = NDR_H5_CUDA;
+  check_failure(&w, 2, NDR_ERR_UNSUPPORTED, "ranks of a reduction are for the CPU");
+  w.how.device = NDR_H5_AUTO;
+  w.how.part = w.how.part_count = 1;
+  check_failure(&w, 2, NDR_ERR_ARGUMENT, "options have both a comm and a part");
+  h5_remove_folder();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 ranks");
+  suite_case(suite, "datasets", 120, any_number_of_ranks_gives_the_same_bits, stages_give_the_same_bits, NULL);
+  suite_case(suite, "failures", 30, a_rank_that_fails_ends_it_for_all, a_damaged_chunk_is_everyones,
+             other_files_are_noticed, refusals, NULL);
+  return suite_run(suite);
+}

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from problems import tell
+
 try:
     import h5py
     import numpy as np
@@ -261,9 +263,7 @@ def main():
         check_places(runs)
         check_listing_and_output(runs)
         os.chdir("/")
-    print(*runs.problems, sep="\n")
-    print(f"{len(runs.problems)} problems")
-    return 1 if runs.problems else 0
+    return tell(runs.problems)
 
 
 if __name__ == "__main__":

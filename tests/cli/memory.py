@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
+
+from problems import run_in_folder
 
 try:
     import h5py
@@ -102,16 +103,5 @@ def check_coordinates(tool, folder, problems):
             problems.append(f"{options}: status {result.returncode}: {result.stderr}")
 
 
-def main():
-    tool, problems = os.path.abspath(sys.argv[1]), []
-    with tempfile.TemporaryDirectory() as folder:
-        check_machine(tool, folder, problems)
-        check_group(tool, folder, problems)
-        check_coordinates(tool, folder, problems)
-    print(*problems, sep="\n")
-    print(f"{len(problems)} problems")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_folder(check_machine, check_group, check_coordinates))

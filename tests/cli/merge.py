@@ -8,7 +8,8 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
+
+from problems import run_in_folder
 
 try:
     import h5py
@@ -19,7 +20,7 @@ except ImportError:
 
 JOBS = (
     ["a.nc:/x", "-d", "0", "--op", "sum,var,argmax"],
-    ["a.nc:/x", "-d", "1,2", "--op", "mean,norm2"],
+    ["a.nc:/x", "-kd1,2", "--op", "mean,norm2"],
     ["a.nc:/x", "-d", "all", "--op", "mean,logsumexp,ptp", "--skipna"],
     ["a.nc:/x", "-d", "time", "--where", "x > 0", "--op", "mean"],
     ["a.nc:/x", "-d", "time,lat", "--weights", "lat:cos", "--op", "mean,std"],
@@ -32,6 +33,19 @@ JOBS = (
     ["a.nc:/never", "-d", "0", "--op", "sum"],
     ["a.nc:/flat", "--op", "sum,std"],
     ["a.nc:/none", "-d", "0", "--op", "sum"],
+)
+
+# What stands in a file may be anybody's. These are as long as the words that they replace.
+MORE = "evil: its command line does more than --part would have kept"
+EVIL = (
+    (b"-ovictim\x1f-kk", 2, MORE),
+    (b"-qkovictim\x1f-", 2, MORE),
+    (b"--out=victim", 2, MORE),
+    (b"--json\x1f-kkkk", 2, MORE),
+    (b"--list\x1f-kkkk", 2, MORE),
+    (b"--merge\x1f-kkk", 2, MORE),
+    (b"--version\x1f-k", 1, "of another job ("),
+    (b"--help\x1f-kkkk", 1, "of another job ("),
 )
 
 
@@ -55,6 +69,11 @@ def make_file(path, days, seed):
         file.create_dataset("none", (0, 4), "f4", chunks=(1, 4), maxshape=(None, 4))
 
 
+def make_files(_tool, folder, _problems):
+    make_file(os.path.join(folder, "a.nc"), 2200, 1)
+    make_file(os.path.join(folder, "b.nc"), 100, 2)
+
+
 def run(tool, folder, *words):
     result = subprocess.run([tool, *words], cwd=folder, text=True, capture_output=True, timeout=120)
     return result.returncode, result.stdout, result.stderr
@@ -70,11 +89,11 @@ def contents(path):
 
 
 def write_parts(tool, folder, job, count, problems):
-    """Their files, in any order."""
+    """Their files, in any order. Letters are joined, as a command line may have them; --merge may give its own."""
     files = [f"s{part}" for part in range(1, count + 1)]
     for part, name in enumerate(files, 1):
         end = run(tool, folder, *job, "--part", f"{part}/{count}", "--state", name, "--memory", f"{16 + part % 9}M",
-                  "-t", str(1 + part % 3), "-q")
+                  f"-qt{1 + part % 3}")
         if end != (0, "", ""):
             problems.append(f"{job}, part {part} of {count}: {end}")
     random.shuffle(files)
@@ -126,9 +145,14 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "s1", "--part", "1/2", "--state", "s"], 2, "--merge and --part")
     with open(os.path.join(folder, "s1"), "rb") as file:
         good = file.read()
-    with open(os.path.join(folder, "evil"), "wb") as file:  # what stands in a file may be anybody's
-        file.write(good.replace(b"--op\x1fsum,var", b"-ovictim1234"))
-    refused(["--merge", "evil", "s2", "s3"], 2, "evil: its command line does more")
+    for words, status, said in EVIL:
+        with open(os.path.join(folder, "evil"), "wb") as file:
+            file.write(good.replace(b"--op\x1fsum,var", words))
+        refused(["--merge", "evil", "s2", "s3"], status, said)
+        refused(["--merge", "evil", "s2", "s3", "-o", "bad.nc"], status, said)
+    for name in ("victim", "bad.nc"):
+        if os.path.exists(os.path.join(folder, name)):
+            problems.append(f"words in a file of states wrote {name}")
     refused([*job, "--part", "1/3"], 2, "--part needs --state FILE")
     refused([*job, "--state", "s"], 2, "--state needs --part K/N")
     for part in ("0/3", "4/3", "1", "1/", "/3", "1/0", "a/b", "99999999999999999999999/3"):
@@ -158,18 +182,6 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "s1", "s2", "s3"], 1, "of another job (", "not of this one (")
 
 
-def main():
-    tool, problems = os.path.abspath(sys.argv[1]), []
-    random.seed(5)
-    with tempfile.TemporaryDirectory() as folder:
-        make_file(os.path.join(folder, "a.nc"), 2200, 1)
-        make_file(os.path.join(folder, "b.nc"), 100, 2)
-        check_jobs(tool, folder, problems)
-        check_refusals(tool, folder, problems)
-    print(*problems, sep="\n")
-    print(f"{len(problems)} problems")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    random.seed(5)
+    sys.exit(run_in_folder(make_files, check_jobs, check_refusals))

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from problems import tell
+
 try:
     import h5py
     import numpy as np
@@ -166,9 +168,7 @@ def main():
             folder = Folder(os.path.abspath(sys.argv[1]), path)
             check(folder)
             problems += [f"{check.__name__}: {problem}" for problem in folder.problems]
-    print(*problems, sep="\n")
-    print(f"{len(problems)} problems")
-    return 1 if problems else 0
+    return tell(problems)
 
 
 if __name__ == "__main__":

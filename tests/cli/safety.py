@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from problems import tell
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VAST = os.path.join(os.path.dirname(os.path.dirname(HERE)), "data", "vast.h5")
 OLD = b"what was there before"
@@ -131,9 +133,7 @@ def main():
         check_full_tmpfs(tool, problems)
     check_killed(tool, problems)
     check_signals(tool, ROUNDS_SANITIZED if sanitized else ROUNDS, problems)
-    print(*problems, sep="\n")
-    print(f"{len(problems)} problems")
-    return 1 if problems else 0
+    return tell(problems)
 
 
 if __name__ == "__main__":

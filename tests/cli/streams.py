@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from problems import tell
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 OCEAN = os.path.join(os.path.dirname(os.path.dirname(HERE)), "data", "ocean.nc")
 TEMP = OCEAN + ":/temp"
@@ -102,9 +104,7 @@ def main():
         explained = subprocess.run([h5gpured, TEMP, "--explain", "-q"], stdout=subprocess.DEVNULL, stderr=full, timeout=60)
     if explained.returncode != 1:
         problems.append(f"an explanation is lost: status {explained.returncode}")
-    print(*problems, sep="\n")
-    print(f"{len(problems)} problems")
-    return 1 if problems else 0
+    return tell(problems)
 
 
 if __name__ == "__main__":

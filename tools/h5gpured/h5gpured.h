@@ -67,9 +67,9 @@ typedef struct h5gpured_options {
   bool exclusive, reverse;
   int part, part_count;   /* of --part; 0: not given */
   const char *state;      /* NULL: not given */
-  char *note;             /* the words that the file of --state keeps, or those of the files of --merge */
-  bool merge;             /* inputs are such files; what they are of is read in their place */
-  char **words, **states; /* of the command line so made; and the files, or NULL */
+  char *note;             /* the command line that the file of --state keeps, or the first file of --merge has kept */
+  bool merge;             /* the files named are such ones; what is reduced stands in the first one's command line */
+  char **words, **states; /* the words of that; and the files, or NULL */
   int state_count;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
@@ -106,11 +106,11 @@ typedef struct answer {
 /* Reads the command line. --help, --version and mistakes end the program here. */
 void options_read(h5gpured_options *options, int argc, char **argv);
 
-/* The words of a command line that a file of partial states keeps, to be freed; NULL: out of memory. And the command
- * line of --merge, to be freed, too: the program's name and the words in such a note, *kept_count in all, which is
- * changed and must live on; and then the words of `argv` but for --merge and the files. */
+/* The words of a command line as the one text that a file of partial states keeps, to be freed; NULL: out of memory.
+ * And the words in such a text, which is changed and must live on: their array, to be freed, begins as argv does, with
+ * a place for the program's name. */
 char *states_note(int argc, char **argv);
-char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *kept_count, int *count);
+char **states_words(char *note, int *count);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
@@ -309,8 +309,9 @@ void groups_unfold(answer *a);
 /* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
 char *weights_comment(const char *list);
 
-/* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
-char *history_line(int argc, char **argv);
+/* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. Where `part_argc` is not 0, the command line
+ * of a part stands before it: "DATE: h5gpured PART_ARGUMENTS; h5gpured ARGUMENTS". */
+char *history_line(int part_argc, char **part_argv, int argc, char **argv);
 
 /* Puts options in place of the library's names for them, in the library's sentences. */
 void name_options(char *text);

@@ -37,14 +37,23 @@ static void print_argument(const char *text, FILE *stream) {
   fputc('\'', stream);
 }
 
-char *history_line(int argc, char **argv) {
+static void print_command(int argc, char **argv, FILE *stream) {
+  fputs(" h5gpured", stream);
+  for (int i = 1; i < argc; i++) print_argument(argv[i], stream);
+}
+
+char *history_line(int part_argc, char **part_argv, int argc, char **argv) {
   char *text = NULL;
   size_t length;
   FILE *stream = open_memstream(&text, &length);
   if (!stream) return NULL;
   print_date(stream);
-  fputs(": h5gpured", stream);
-  for (int i = 1; i < argc; i++) print_argument(argv[i], stream);
+  fputc(':', stream);
+  if (part_argc) {
+    print_command(part_argc, part_argv, stream);
+    fputc(';', stream);
+  }
+  print_command(argc, argv, stream);
   fclose(stream);
   return text;
 }

@@ -234,16 +234,21 @@ static void read_format(void *target, const char *text) {
   cli_refuse(&tool, "--format takes text, json, hdf5, npy or csv, not '%s'", text);
 }
 
+/* Whether the words of a file are read: only who has typed a line is answered. */
+static bool is_kept_line(const void *target) {
+  return ((const h5gpured_options *)target)->state_count > 0;
+}
+
 static void print_version(void *target, const char *text) {
-  (void)target;
   (void)text;
+  if (is_kept_line(target)) return;
   printf("h5gpured (ndreduce) %s\n", ndr_version());
   exit(EXIT_SUCCESS);
 }
 
 static void print_help(void *target, const char *text) {
-  (void)target;
   (void)text;
+  if (is_kept_line(target)) return;
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
         "If no DATASET is named, all data variables that have the dims of --dims are taken where these are names, else "
@@ -471,15 +476,20 @@ static void check(h5gpured_options *options) {
   check_operators(options);
 }
 
+/* The option that says something of results, of which a part has none; NULL: none is given. */
+static const char *option_of_results(const h5gpured_options *options) {
+  return options->output         ? "--output"
+         : options->format_named ? "--format"
+         : options->json         ? "--json"
+         : options->coords       ? "--coords"
+         : options->scans        ? "--scan"
+         : options->list         ? "--list"
+                                 : NULL;
+}
+
 /* Refuses what a part has no use for. */
 static void check_part(const h5gpured_options *options) {
-  const char *other = options->output         ? "--output"
-                      : options->format_named ? "--format"
-                      : options->json         ? "--json"
-                      : options->coords       ? "--coords"
-                      : options->scans        ? "--scan"
-                      : options->list         ? "--list"
-                                              : NULL;
+  const char *other = option_of_results(options);
   if (options->state && !options->part_count) cli_refuse(&tool, "--state needs --part K/N");
   if (!options->part_count) return;
   if (!options->state || !*options->state) cli_refuse(&tool, "--part needs --state FILE");
@@ -490,63 +500,61 @@ static void check_part(const h5gpured_options *options) {
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
-__attribute__((noreturn)) static void end_with(const h5gpured_options *options, char **given, const char *reason) {
+__attribute__((noreturn)) static void end_with(const char *reason) {
   complain("%s", reason);
-  free(options->history);
-  free(options->note);
-  free(given);
   exit(EXIT_INPUT);
 }
 
-/* Whether `kept`, so many words of a file, which may be anybody's, write or read more than a reduction's inputs. */
-static bool asks_too_much(int count, char **kept) {
-  h5gpured_options read = {.deflate = -1};
-  cli_read(&tool, &read, count, kept);
-  return read.output || read.overwrite || read.allow_external || read.list || read.merge || read.part_count ||
-         read.state;
+/* Takes back what a part's command line says of itself and of its machine, and what only who merges may allow. */
+static void forget_part(h5gpured_options *options) {
+  options->part = options->part_count = 0;
+  options->state = NULL;
+  options->threads = 0;
+  options->memory = 0;
+  options->device = NDR_H5_AUTO;
+  options->device_id = 0;
+  options->deflate = -1;
+  options->overwrite = options->allow_external = options->explain = options->progress = options->quiet = false;
 }
 
-/* Reads the command line that the files of --merge are of; `given` are the words of this one, in their order. */
+/* Reads the command line that the first file keeps, and this one, `given`, once more on top of it: once it was read to
+ * find the files. What stands in a file may be anybody's, so it must be the line of a part, which gives no results. */
 static void read_merged(h5gpured_options *options, int argc, char **given) {
-  int count, kept_count, file_count = options->input_count;
-  char **files = options->inputs;
+  int file_count = options->input_count, count;
+  char **files = options->inputs, *note;
   if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
   if (options->part_count || options->state) cli_refuse(&tool, "--merge and --part do not go together");
-  if (ndr_h5_state_note(files[0], &options->note) != NDR_OK) end_with(options, given, ndr_last_error());
-  char *note = options->note, **words = states_words(note, argc, given, file_count, files, &kept_count, &count);
-  char **kept = words ? calloc((size_t)kept_count, sizeof *kept) : NULL;
-  if (!kept) {
-    free(words);
-    end_with(options, given, "out of memory");
-  }
-  memcpy(kept, words, (size_t)kept_count * sizeof *kept);
-  bool too_much = asks_too_much(kept_count, kept);
-  free(kept);
-  if (too_much) cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
-  free(given);
-  options_read(options, count, words);
-  options->note = note;
-  options->words = words;
-  options->states = files;
-  options->state_count = file_count;
+  if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_with(ndr_last_error());
+  char **words = states_words(note, &count);
+  if (!words) end_with("out of memory");
+  *options =
+      (h5gpured_options){.deflate = -1, .note = note, .words = words, .states = files, .state_count = file_count};
+  options->history = history_line(count, words, argc, given);
+  if (!options->history) end_with("out of memory");
+  options->input_count = cli_read(&tool, options, count, words);
+  options->inputs = words + 1;
+  if (options->merge || option_of_results(options))
+    cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
+  forget_part(options);
+  cli_read(&tool, options, argc, given);
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
   *options = (h5gpured_options){.deflate = -1};
   char **given = calloc((size_t)argc + 1, sizeof *given); /* in their order, which cli_read changes */
-  if (!given) end_with(options, given, "out of memory");
+  if (!given) end_with("out of memory");
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  check_part(options);
   if (options->merge) {
     read_merged(options, argc, given);
-    return;
+  } else {
+    options->history = history_line(0, NULL, argc, given);
+    if (options->part_count) options->note = states_note(argc, given);
   }
-  options->history = history_line(argc, given);
-  if (options->part_count) options->note = states_note(argc, given);
-  if (!options->history || (options->part_count && !options->note)) end_with(options, given, "out of memory");
   free(given);
-  check_part(options);
+  if (!options->history || (options->part_count && !options->note)) end_with("out of memory");
   check_scan(options);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;

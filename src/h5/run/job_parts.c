@@ -33,7 +33,7 @@ void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
   iterator->from = iterator->to = INT64_MAX;
   if (o->state_count) return;
   int64_t pieces = ndr_slab_iterator_pieces(iterator), share = pieces / o->part_count, more = pieces % o->part_count;
-  int64_t before = o->part - 1;
+  int64_t before = (o->part - 1 + job->stage) % o->part_count; /* short stages are not all the first part's */
   int64_t from = share * before + (before < more ? before : more), to = from + share + (before < more);
   if (from == to) return;
   iterator->from = from;

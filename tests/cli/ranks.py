@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""Reductions by the ranks of an MPI launcher: ranks.py TOOL [LAUNCHER LIBRARY]...
+
+A LAUNCHER is a command line that -n and a number follow, and LIBRARY the libndreduce_mpi of its MPI. Any number of
+ranks gives the results of one process, to the last bit; what is wrong on one rank is said once, leaves no file, and
+nobody hangs. Exits 77, which CTest shows as skipped, without a launcher or h5py.
+"""
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+from problems import run_in_folder
+from shared_jobs import JOBS, contents, make_files, run
+
+LAUNCHERS = [(shlex.split(command), library) for command, library in zip(sys.argv[2::2], sys.argv[3::2])]
+
+
+def begin(launcher, library, ranks, folder, words, **more):
+    environment = dict(os.environ, NDREDUCE_MPI_LIBRARY=library, OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1", **more)
+    return subprocess.Popen([*launcher, "-n", str(ranks), *words], cwd=folder, text=True, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run_ranks(launcher, library, ranks, folder, *words, **more):
+    process = begin(launcher, library, ranks, folder, words, **more)
+    try:
+        out, said = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return "hangs", *process.communicate()
+    return process.returncode, out, said
+
+
+def ours(said):
+    """What the tool has said, without what launchers add."""
+    return [line for line in said.splitlines() if "h5gpured: " in line]
+
+
+def check_jobs(tool, folder, problems):
+    for number, job in enumerate(JOBS):
+        whole, together = os.path.join(folder, "whole.nc"), os.path.join(folder, "together.nc")
+        end = run(tool, folder, *job, "-o", "whole.nc", "--overwrite", "-q")
+        text = run(tool, folder, *job, "--json")[1]
+        for launcher, library in LAUNCHERS:
+            for ranks in {1 + number % 3, 16 if number % 7 == 0 else 5}:
+                words = [tool, *job, "-o", "together.nc", "--overwrite", "-qt2", "--memory", f"{16 + ranks}M"]
+                end = run_ranks(launcher, library, ranks, folder, *words)
+                if end[0] or contents(whole) != contents(together):
+                    problems.append(f"{job} by {ranks} ranks of {launcher}: {end}, or other results")
+                if os.path.exists(together):
+                    os.unlink(together)
+            end = run_ranks(launcher, library, 3, folder, tool, *job, "--json")
+            if end[0] or end[1] != text:
+                problems.append(f"{job} by ranks of {launcher}: {end}, where one process gives {text}")
+
+
+def check_errors(tool, folder, problems):
+    job = ["a.nc:/x", "-d", "0", "--op", "sum,var", "-o", "bad.nc"]
+    os.makedirs(os.path.join(folder, "other"), exist_ok=True)
+    # One rank is in a folder that lacks the file.
+    move = ('[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"',)
+    for launcher, library in LAUNCHERS:
+        def refused(words, said, library=library, launcher=launcher, lines=1):
+            start = time.monotonic()
+            end = run_ranks(launcher, library, 3, folder, *words)
+            found = ours(end[2])
+            if end[0] in (0, "hangs") or not 1 <= len(found) <= lines or said not in found[0] or time.monotonic() - start > 30:
+                problems.append(f"{words} by ranks of {launcher}: {end}, where {said} is to be said once")
+
+        refused([tool, *job, "--op", "nothing"], "nothing")
+        refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
+        refused(["sh", "-c", *move, "sh", tool, *job], "(rank 1 of 3)")
+        refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
+        refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
+        refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
+        refused([tool, *job], "nowhere.so", library="/nowhere.so", lines=3)
+    if os.path.exists(os.path.join(folder, "bad.nc")):
+        problems.append("a job that failed left a file")
+
+
+def ranks_of(process):
+    """The processes of the tool that a launcher has started."""
+    found = subprocess.run(["ps", "-eo", "pid,ppid,comm"], text=True, capture_output=True, check=True).stdout
+    rows = [line.split() for line in found.splitlines()[1:]]
+    family, ranks = {process.pid}, []
+    for pid, parent, *name in rows * 3:
+        if int(parent) in family:
+            family.add(int(pid))
+            if name[0].startswith("h5gpured") and int(pid) not in ranks:
+                ranks.append(int(pid))
+    return ranks
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().split(") ")[1][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def check_kills(tool, folder, problems):
+    """A rank that is killed, at any time, ends all of them."""
+    words = [tool, "a.nc:/x", "-d", "0", "--op", "sum,var,logsumexp", "-o", "bad.nc", "-t1", "--memory", "16M"]
+    for launcher, library in LAUNCHERS:
+        for i in range(int(os.environ.get("NDR_TEST_KILLS", "6"))):
+            process = begin(launcher, library, 4, folder, words)
+            time.sleep(random.uniform(0.05, 0.8))
+            ranks = ranks_of(process)
+            stop = signal.SIGKILL if i % 3 else signal.SIGTERM
+            if ranks:
+                try:
+                    os.kill(random.choice(ranks), stop)
+                except ProcessLookupError:
+                    ranks = []
+            try:
+                process.communicate(timeout=30)
+            except subprocess.TimeoutExpired:
+                problems.append(f"{launcher}: hangs when a rank is killed")
+                process.kill()
+                process.communicate()
+            time.sleep(0.2)
+            if any(is_running(pid) for pid in ranks):
+                problems.append(f"{launcher}: ranks go on when one of them is killed")
+            if process.returncode and os.path.exists(os.path.join(folder, "bad.nc")):
+                problems.append(f"{launcher}: a killed job left a file")
+            for name in os.listdir(folder):
+                if name.startswith("bad.nc"):
+                    os.unlink(os.path.join(folder, name))
+
+
+def check_alone(tool, folder, problems):
+    """Each process does the whole where it is told to."""
+    launcher = LAUNCHERS[0][0]
+    end = run_ranks(launcher, "none", 2, folder, tool, "a.nc:/flat", "--op", "max")
+    if end[0] or end[1] != 2 * run(tool, folder, "a.nc:/flat", "--op", "max")[1]:
+        problems.append(f"by two processes alone: {end}")
+
+
+if __name__ == "__main__":
+    if not LAUNCHERS:
+        print("skipped: no MPI is here")
+        sys.exit(77)
+    random.seed(7)
+    sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_kills, check_alone))

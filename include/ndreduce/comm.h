@@ -35,9 +35,9 @@ typedef struct ndr_comm {
   /* Sends `count` bytes, which may be 0, to another rank. Does not wait until that rank receives them; afterwards the
    * bytes are the caller's again. */
   ndr_status (*send)(void *user, int to, const void *bytes, size_t count);
-  /* Receives a message from any rank; those from one rank come in the order in which they were sent. *from becomes that
-   * rank, and *bytes its `*count` bytes, to be freed with free(). Where there is none: under `wait` waits for one, else
-   * *from becomes -1. */
+  /* Receives a message from rank *from, or from any rank where that is -1; those from one rank come in the order in
+   * which they were sent. *from becomes the rank that it is from, and *bytes its `*count` bytes, to be freed with
+   * free(). Where there is none: under `wait` waits for one, else *from becomes -1. */
   ndr_status (*receive)(void *user, int wait, int *from, void **bytes, size_t *count);
 } ndr_comm;
 #define NDR_COMM_INIT                                                                                                  \

@@ -1,9 +1,14 @@
 /* See mail.h. A letter is cut into messages of at most NDR_MESSAGE_BYTES, each with its kind and whether more of the
  * letter follows.
  *
- * Each rank but 0 ends the call by one letter to rank 0, which says how it fared and how many letters it has sent to
- * whom. Rank 0, once it has all of these, tells each rank the outcome and how many letters it has to wait for. Before
- * that it may tell all ranks to stop. */
+ * Each rank but 0 ends the call by END to rank 0: how it fared, and how many letters it has sent to whom. With the last
+ * of these rank 0 has all letters that were sent to it. If ranks have sent letters to each other, it then tells each
+ * one by COUNT how many letters that one should have in all, and each one answers DONE when it has them. Then rank 0
+ * tells everybody the OUTCOME and leaves. Before all that it may tell everybody to STOP.
+ *
+ * A rank that has the OUTCOME may be in the next call at once, and its letters must not be taken for letters of this
+ * one. So between END and OUTCOME a rank listens to rank 0 alone, and to everybody only between COUNT and DONE, when
+ * nobody has the OUTCOME yet. */
 #include "common/mail.h"
 
 #include <stdio.h>
@@ -14,16 +19,21 @@
 #include "core/status.h"
 #include "core/words.h"
 
-enum { HEAD = 8, OUTCOME_HEAD = 32, SENTENCE = 1024 };
+enum { HEAD = 8, OUTCOME_HEAD = 32, SENTENCE = 1024, ANYBODY = -1 };
 
 /* Kinds of our own. */
-enum { END = -1, STOP = -2, OUTCOME = -3 };
+enum { END = -1, STOP = -2, COUNT = -3, DONE = -4, OUTCOME = -5 };
+
+/* Bits of a message's first word, beside its kind. */
+#define MORE (UINT64_C(1) << 32)    /* of the letter follows */
+#define DROPPED (UINT64_C(1) << 33) /* the letter ends here, and is not whole */
 
 /* Of a rank, as the others have sent it so far. */
 typedef struct {
   unsigned char *bytes; /* of the letter that is coming */
   size_t count;
-  int64_t sent, expected; /* letters to it from here, and from all together */
+  bool dropped;           /* there is no memory for that letter, here or there */
+  int64_t sent, expected; /* letters to it from here, and on rank 0 from all others together */
 } other;
 
 struct ndr_mail {
@@ -31,8 +41,9 @@ struct ndr_mail {
   ndr_mail_handler *handler;
   void *user;
   other *others;
-  int64_t received, awaited; /* letters; the latter -1 until the outcome has come */
-  int ended;                 /* ranks whose last letter rank 0 has */
+  int64_t received, awaited; /* letters; the latter is -1 but between COUNT and DONE */
+  int ended, done;           /* on rank 0: ranks whose END, and whose DONE, has come */
+  bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
   bool told;                 /* rank 0 has told all to stop */
   ndr_status status;         /* of the call, as far as is known here */
@@ -68,22 +79,41 @@ ndr_status ndr_mail_open(ndr_mail **mail, const ndr_comm *comm, ndr_mail_handler
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
+/* Keeps the failure of the lowest rank. */
+static void note_failure(ndr_mail *m, int rank, ndr_status status, const char *sentence) {
+  if (status == NDR_OK || (m->status != NDR_OK && m->failed <= rank)) return;
+  m->status = status;
+  m->failed = rank;
+  snprintf(m->sentence, sizeof m->sentence, "%s", sentence);
+}
+
 static ndr_status lose(ndr_mail *m, ndr_status status, const char *what, int rank) {
   m->lost = true;
-  return ndr_fail(status, "rank %d: %s rank %d failed", m->comm.rank, what, rank);
+  return ndr_fail(status, "rank %d of %d: %s rank %d failed", m->comm.rank, m->comm.ranks, what, rank);
+}
+
+static ndr_status send_bytes(ndr_mail *m, int to, const unsigned char *message, size_t count) {
+  ndr_status status = m->comm.send(m->comm.user, to, message, count);
+  return status == NDR_OK ? NDR_OK : lose(m, status, "sending to", to);
+}
+
+/* Ends a letter for which there is no memory, so that nobody waits for the rest of it. */
+static ndr_status drop_letter(ndr_mail *m, int to, int kind, size_t count) {
+  unsigned char message[HEAD];
+  ndr_word_store((uint32_t)kind | DROPPED, message);
+  m->lost = kind < 0;
+  if (!m->lost) NDR_TRY(send_bytes(m, to, message, HEAD));
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory for a message of %zu bytes", count);
 }
 
 static ndr_status send_message(ndr_mail *m, int to, int kind, bool more, const void *bytes, size_t count) {
   unsigned char *message = malloc(HEAD + count);
-  if (!message) {
-    m->lost = true; /* the others would wait for it */
-    return ndr_fail(NDR_ERR_MEMORY, "out of memory");
-  }
-  ndr_word_store((uint32_t)kind | (uint64_t)more << 32, message);
+  if (!message) return drop_letter(m, to, kind, count);
+  ndr_word_store((uint32_t)kind | (more ? MORE : 0), message);
   if (count) memcpy(message + HEAD, bytes, count);
-  ndr_status status = m->comm.send(m->comm.user, to, message, HEAD + count);
+  ndr_status status = send_bytes(m, to, message, HEAD + count);
   free(message);
-  return status == NDR_OK ? NDR_OK : lose(m, status, "sending to", to);
+  return status;
 }
 
 static ndr_status send_letter(ndr_mail *m, int to, int kind, const void *bytes, size_t count) {
@@ -99,61 +129,67 @@ ndr_status ndr_mail_send(ndr_mail *m, int to, int kind, const void *bytes, size_
 }
 
 /* Adds a message to what has come of its letter. */
-static ndr_status add_message(other *o, const unsigned char *bytes, size_t count) {
-  unsigned char *all = realloc(o->bytes, o->count + count + 1);
-  if (!all) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+static bool add_message(other *o, const unsigned char *bytes, size_t count) {
+  unsigned char *all = o->dropped ? NULL : realloc(o->bytes, o->count + count + 1);
+  if (!all) {
+    free(o->bytes);
+    *o = (other){.dropped = true, .sent = o->sent, .expected = o->expected};
+    return false;
+  }
   if (count) memcpy(all + o->count, bytes, count);
   o->bytes = all;
   o->count += count;
+  return true;
+}
+
+/* Takes the message apart; *more: its letter is not whole yet. */
+static ndr_status take_message(ndr_mail *m, const unsigned char *bytes, size_t count, ndr_letter *letter, bool *more) {
+  other *o = &m->others[letter->from];
+  uint64_t head = ndr_word_load(bytes);
+  letter->kind = (int32_t)(uint32_t)head;
+  *more = (head & MORE) != 0;
+  if (head & DROPPED) o->dropped = true; /* its sender says why */
+  if (o->dropped || add_message(o, bytes + HEAD, count - HEAD)) return NDR_OK;
+  if (letter->kind < 0) return lose(m, NDR_ERR_MEMORY, "for want of memory, receiving from", letter->from);
+  note_failure(m, m->comm.rank, NDR_ERR_MEMORY, "out of memory for a message of another rank");
   return NDR_OK;
 }
 
-/* Receives one message; *more: its letter is not whole yet. Where none has come, letter->from is -1. */
-static ndr_status receive_message(ndr_mail *m, bool wait, ndr_letter *letter, bool *more) {
+/* Receives one message. Where none has come, letter->from is -1. */
+static ndr_status receive_message(ndr_mail *m, int from, bool wait, ndr_letter *letter, bool *more) {
   void *bytes = NULL;
   size_t count;
   *more = false;
+  letter->from = from;
   ndr_status status = m->comm.receive(m->comm.user, wait, &letter->from, &bytes, &count);
   if (status != NDR_OK) return lose(m, status, "receiving on", m->comm.rank);
   if (letter->from < 0) return NDR_OK;
-  if (letter->from >= m->comm.ranks || count < HEAD) {
-    free(bytes);
-    return lose(m, NDR_ERR_ARGUMENT, "a message from", letter->from);
-  }
-  uint64_t head = ndr_word_load(bytes);
-  letter->kind = (int32_t)(uint32_t)head;
-  *more = head >> 32 & 1;
-  status = add_message(&m->others[letter->from], (unsigned char *)bytes + HEAD, count - HEAD);
+  if (letter->from < m->comm.ranks && count >= HEAD)
+    status = take_message(m, bytes, count, letter, more);
+  else
+    status = lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
   free(bytes);
-  m->lost = status != NDR_OK;
   return status;
 }
 
-/* The next letter that has come whole, or, under `wait`, comes; *got: there is one. */
-static ndr_status receive_letter(ndr_mail *m, bool wait, ndr_letter *letter, bool *got) {
+/* The next letter that has come whole, or, under `wait`, comes; *got: there is one. letter->bytes is NULL for one that
+ * was dropped. */
+static ndr_status receive_letter(ndr_mail *m, int from, bool wait, ndr_letter *letter, bool *got) {
   bool more;
   *got = false;
-  do NDR_TRY(receive_message(m, wait, letter, &more));
+  do NDR_TRY(receive_message(m, from, wait, letter, &more));
   while (more);
   *got = letter->from >= 0;
   if (!*got) return NDR_OK;
   other *o = &m->others[letter->from];
-  letter->bytes = o->bytes;
+  if (o->dropped) free(o->bytes);
+  letter->bytes = o->dropped ? NULL : o->bytes;
   letter->count = o->count;
-  o->bytes = NULL;
-  o->count = 0;
+  *o = (other){.sent = o->sent, .expected = o->expected};
   return NDR_OK;
 }
 
 /* ---- How the call fares ----------------------------------------------------------------------------------------- */
-
-/* Keeps the failure of the lowest rank. */
-static void note_failure(ndr_mail *m, int rank, ndr_status status, const char *sentence) {
-  if (status == NDR_OK || (m->status != NDR_OK && m->failed <= rank)) return;
-  m->status = status;
-  m->failed = rank;
-  snprintf(m->sentence, sizeof m->sentence, "%s", sentence);
-}
 
 /* What END, STOP and OUTCOME begin with: status, rank, a number, and the sentence. */
 static size_t put_outcome(const ndr_mail *m, int64_t number, unsigned char *bytes) {
@@ -179,7 +215,7 @@ static const unsigned char *take_outcome(ndr_mail *m, const ndr_letter *letter, 
 /* Rank 0 tells all, once, that there is nothing more to do. */
 static ndr_status tell_to_stop(ndr_mail *m) {
   unsigned char bytes[OUTCOME_HEAD + SENTENCE];
-  if (m->comm.rank != 0 || m->status == NDR_OK || m->told) return NDR_OK;
+  if (m->comm.rank != 0 || m->status == NDR_OK || m->told || m->lost) return NDR_OK;
   m->told = true;
   size_t count = put_outcome(m, 0, bytes);
   for (int to = 1; to < m->comm.ranks; to++) NDR_TRY(send_letter(m, to, STOP, bytes, count));
@@ -196,25 +232,31 @@ static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
 }
 
 static ndr_status take_own(ndr_mail *m, const ndr_letter *letter) {
-  if (letter->kind == END) return take_end(m, letter);
-  take_outcome(m, letter, letter->kind == OUTCOME ? &m->awaited : NULL);
-  return NDR_OK;
+  switch (letter->kind) {
+  case END: return take_end(m, letter);
+  case COUNT: m->awaited = (int64_t)ndr_word_load(letter->bytes); return NDR_OK;
+  case DONE: m->done++; return NDR_OK;
+  default:
+    m->decided = letter->kind == OUTCOME;
+    take_outcome(m, letter, NULL);
+    return NDR_OK;
+  }
 }
 
 /* Takes a letter that has come; once the call has failed, throws it away. */
 static ndr_status take_letter(ndr_mail *m, ndr_letter *letter, bool handles) {
   if (letter->kind < 0) return take_own(m, letter);
   m->received++;
-  if (!handles || m->status != NDR_OK) return NDR_OK;
+  if (!handles || !letter->bytes || m->status != NDR_OK) return tell_to_stop(m);
   ndr_status status = m->handler(m->user, letter);
   if (status == NDR_OK) return NDR_OK;
   note_failure(m, m->comm.rank, status, ndr_last_error());
   return tell_to_stop(m);
 }
 
-static ndr_status take_next(ndr_mail *m, bool wait, bool handles, bool *got) {
+static ndr_status take_next(ndr_mail *m, int from, bool wait, bool handles, bool *got) {
   ndr_letter letter;
-  NDR_TRY(receive_letter(m, wait, &letter, got));
+  NDR_TRY(receive_letter(m, from, wait, &letter, got));
   if (!*got) return NDR_OK;
   ndr_status status = take_letter(m, &letter, handles);
   free(letter.bytes);
@@ -230,7 +272,7 @@ static ndr_status outcome(const ndr_mail *m) {
 
 ndr_status ndr_mail_look(ndr_mail *m, bool wait) {
   bool got = m->comm.ranks > 1;
-  for (; got && m->status == NDR_OK; wait = false) NDR_TRY(take_next(m, wait, true, &got));
+  for (; got && m->status == NDR_OK; wait = false) NDR_TRY(take_next(m, ANYBODY, wait, true, &got));
   return outcome(m);
 }
 
@@ -257,25 +299,42 @@ static ndr_status send_end(ndr_mail *m) {
   return status;
 }
 
-/* Rank 0, when all others have ended: all letters to it have come, as each sent its last one behind them. */
-static ndr_status send_outcome(ndr_mail *m) {
-  unsigned char bytes[OUTCOME_HEAD + SENTENCE];
+/* Rank 0 waits until all others have the letters that they sent each other. */
+static ndr_status await_letters(ndr_mail *m) {
+  int64_t between = 0;
+  bool got;
+  unsigned char bytes[8];
+  for (int to = 1; to < m->comm.ranks; to++) between += m->others[to].expected;
+  if (between == 0) return NDR_OK;
   for (int to = 1; to < m->comm.ranks; to++) {
-    size_t count = put_outcome(m, m->others[to].expected + m->others[to].sent, bytes);
-    NDR_TRY(send_letter(m, to, OUTCOME, bytes, count));
+    ndr_word_store((uint64_t)(m->others[to].expected + m->others[to].sent), bytes);
+    NDR_TRY(send_letter(m, to, COUNT, bytes, sizeof bytes));
   }
+  while (m->done < m->comm.ranks - 1) NDR_TRY(take_next(m, ANYBODY, true, false, &got));
   return NDR_OK;
 }
 
-static ndr_status agree(ndr_mail *m) {
+static ndr_status decide(ndr_mail *m) {
   bool got;
-  if (m->comm.rank == 0) {
-    NDR_TRY(tell_to_stop(m));
-    while (m->ended < m->comm.ranks - 1) NDR_TRY(take_next(m, true, true, &got));
-    return send_outcome(m);
-  }
+  unsigned char bytes[OUTCOME_HEAD + SENTENCE];
+  NDR_TRY(tell_to_stop(m));
+  while (m->ended < m->comm.ranks - 1) NDR_TRY(take_next(m, ANYBODY, true, true, &got));
+  NDR_TRY(await_letters(m));
+  size_t count = put_outcome(m, 0, bytes);
+  for (int to = 1; to < m->comm.ranks; to++) NDR_TRY(send_letter(m, to, OUTCOME, bytes, count));
+  return NDR_OK;
+}
+
+static ndr_status await_outcome(ndr_mail *m) {
+  bool got;
   NDR_TRY(send_end(m));
-  while (m->awaited < 0 || m->received < m->awaited) NDR_TRY(take_next(m, true, false, &got));
+  while (!m->decided) {
+    NDR_TRY(take_next(m, 0, true, false, &got));
+    if (m->awaited < 0) continue;
+    while (m->received < m->awaited) NDR_TRY(take_next(m, ANYBODY, true, false, &got));
+    NDR_TRY(send_letter(m, 0, DONE, NULL, 0));
+    m->awaited = -1;
+  }
   return NDR_OK;
 }
 
@@ -283,7 +342,7 @@ ndr_status ndr_mail_end(ndr_mail *m, ndr_status mine) {
   ndr_status status = mine;
   if (!m) return mine;
   if (m->status == NDR_OK) note_failure(m, m->comm.rank, mine, ndr_last_error());
-  if (!m->lost && m->comm.ranks > 1) status = agree(m);
+  if (!m->lost && m->comm.ranks > 1) status = m->comm.rank == 0 ? decide(m) : await_outcome(m);
   if (!m->lost) status = outcome(m);
   for (int i = 0; i < m->comm.ranks; i++) free(m->others[i].bytes);
   free(m->others);

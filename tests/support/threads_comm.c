@@ -1,0 +1,177 @@
+#include "threads_comm.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "random.h"
+#include "suite.h"
+
+enum { STACK_BYTES = 512 << 10, LOOK_NANOSECONDS = 20000 };
+
+typedef struct message {
+  struct message *next;
+  int from, held; /* times that its receiver looks, and does not see it */
+  size_t count;
+  void *bytes;
+} message;
+
+typedef struct mailbox {
+  pthread_mutex_t lock;
+  pthread_cond_t filled;
+  message *first, **end; /* in the order in which they came */
+  bool *seen;            /* of each rank: a message of it has been passed, behind which its others wait */
+} mailbox;
+
+typedef struct world world;
+
+typedef struct member {
+  world *world;
+  ndr_comm comm;
+  rng random;
+  threads_sent sent;
+  pthread_t thread;
+} member;
+
+struct world {
+  int ranks;
+  bool shuffles;
+  mailbox *boxes;
+  member *members;
+  threads_body *body;
+  void *user;
+};
+
+static ndr_status send_message(void *user, int to, const void *bytes, size_t count) {
+  member *self = user;
+  mailbox *box = &self->world->boxes[to];
+  message *made = malloc(sizeof *made);
+  *made = (message){.from = self->comm.rank, .count = count, .bytes = malloc(count + 1)};
+  if (count) memcpy(made->bytes, bytes, count);
+  if (self->world->shuffles && rng_once_in(&self->random, 4)) made->held = (int)rng_between(&self->random, 1, 8);
+  self->sent.messages++;
+  self->sent.bytes += (int64_t)count;
+  pthread_mutex_lock(&box->lock);
+  *box->end = made;
+  box->end = &made->next;
+  pthread_cond_signal(&box->filled);
+  pthread_mutex_unlock(&box->lock);
+  return NDR_OK;
+}
+
+/* Where in the box the message is that comes next: the first of its sender. NULL: none can be seen. */
+static message **choose(member *self, mailbox *box, int from) {
+  message **chosen = NULL;
+  int choices = 0;
+  memset(box->seen, 0, (size_t)self->world->ranks);
+  for (message **at = &box->first; *at; at = &(*at)->next) {
+    message *m = *at;
+    if (box->seen[m->from]) continue;
+    box->seen[m->from] = true;
+    if (from >= 0 && m->from != from) continue;
+    if (m->held > 0) {
+      m->held--;
+      continue;
+    }
+    choices++;
+    if (choices == 1 || (self->world->shuffles && rng_once_in(&self->random, choices))) chosen = at;
+  }
+  return chosen;
+}
+
+static void await_message(member *self, mailbox *box) {
+  struct timespec until;
+  if (!box->first || !self->world->shuffles) {
+    pthread_cond_wait(&box->filled, &box->lock);
+    return;
+  }
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += LOOK_NANOSECONDS;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  pthread_cond_timedwait(&box->filled, &box->lock, &until);
+}
+
+static ndr_status receive_message(void *user, int wait, int *from, void **bytes, size_t *count) {
+  member *self = user;
+  mailbox *box = &self->world->boxes[self->comm.rank];
+  message **at;
+  pthread_mutex_lock(&box->lock);
+  while (!(at = choose(self, box, *from)) && wait) await_message(self, box);
+  message *taken = at ? *at : NULL;
+  if (taken) {
+    *at = taken->next;
+    if (!*at) box->end = at;
+  }
+  pthread_mutex_unlock(&box->lock);
+  *from = taken ? taken->from : -1;
+  if (!taken) return NDR_OK;
+  *bytes = taken->bytes;
+  *count = taken->count;
+  free(taken);
+  return NDR_OK;
+}
+
+static void *run_member(void *user) {
+  member *self = user;
+  self->world->body(&self->comm, self->world->user);
+  return NULL;
+}
+
+static void start_members(world *w, uint64_t seed) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  for (int r = 0; r < w->ranks; r++) {
+    member *self = &w->members[r];
+    *self = (member){.world = w, .comm = NDR_COMM_INIT, .random = {seed + (uint64_t)r * 1000003}};
+    self->comm.rank = r;
+    self->comm.ranks = w->ranks;
+    self->comm.user = self;
+    self->comm.send = send_message;
+    self->comm.receive = receive_message;
+    int failed = pthread_create(&self->thread, &attributes, run_member, self);
+    ck_assert_msg(failed == 0, "thread of rank %d: %s", r, strerror(failed));
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+/* Returns how many messages were in it. */
+static int64_t close_box(mailbox *box) {
+  int64_t left = 0;
+  for (message *m = box->first, *next; m; m = next, left++) {
+    next = m->next;
+    free(m->bytes);
+    free(m);
+  }
+  free(box->seen);
+  pthread_cond_destroy(&box->filled);
+  pthread_mutex_destroy(&box->lock);
+  return left;
+}
+
+int64_t threads_run(int ranks, uint64_t seed, threads_body *body, void *user, threads_sent *sent) {
+  world w = {.ranks = ranks, .shuffles = seed != 0, .body = body, .user = user};
+  int64_t left = 0;
+  w.boxes = calloc((size_t)ranks, sizeof *w.boxes);
+  w.members = calloc((size_t)ranks, sizeof *w.members);
+  for (int r = 0; r < ranks; r++) {
+    pthread_mutex_init(&w.boxes[r].lock, NULL);
+    pthread_cond_init(&w.boxes[r].filled, NULL);
+    w.boxes[r].end = &w.boxes[r].first;
+    w.boxes[r].seen = calloc((size_t)ranks, sizeof *w.boxes[r].seen);
+  }
+  start_members(&w, seed);
+  for (int r = 0; r < ranks; r++) pthread_join(w.members[r].thread, NULL);
+  for (int r = 0; r < ranks; r++) {
+    if (sent) sent[r] = w.members[r].sent;
+    left += close_box(&w.boxes[r]);
+  }
+  free(w.boxes);
+  free(w.members);
+  return left;
+}

@@ -3,7 +3,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ndreduce)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/ndreduce.h ${PROJECT_SOURCE_DIR}/include/ndreduce/plan.h
               ${PROJECT_SOURCE_DIR}/include/ndreduce/groups.h ${PROJECT_SOURCE_DIR}/include/ndreduce/operator.h
-              ${PROJECT_SOURCE_DIR}/include/ndreduce/scan.h ${PROJECT_SOURCE_DIR}/include/ndreduce/device.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
+              ${PROJECT_SOURCE_DIR}/include/ndreduce/scan.h ${PROJECT_SOURCE_DIR}/include/ndreduce/device.h
+              ${PROJECT_SOURCE_DIR}/include/ndreduce/comm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 if(NDREDUCE_WITH_HDF5 AND EXISTS ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h)
   install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 endif()

@@ -30,7 +30,7 @@ def members(body):
 
 
 def layouts(compiler, folder):
-    names = ("ndreduce.h", "groups.h", "plan.h", "scan.h", "device.h", "h5.h")
+    names = ("ndreduce.h", "groups.h", "plan.h", "scan.h", "device.h", "comm.h", "h5.h")
     text = "".join((INCLUDE / "ndreduce" / name).read_text() for name in names)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"NDR_DEFAULT\((?:[^()]|\([^()]*\))*\)", "", text)  # of members in C++
@@ -39,7 +39,7 @@ def layouts(compiler, folder):
         calls.append(f'printf("{name} %zu\\n", sizeof({name}));')
         calls += [f'printf("{name}.{m} %zu %zu\\n", offsetof({name}, {m}), sizeof((({name} *)0)->{m}));' for m in members(body)]
     source = folder / "layouts.c"
-    source.write_text("#include <ndreduce/device.h>\n#include <ndreduce/h5.h>\n#include <ndreduce/scan.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(calls) + "\nreturn 0;\n}\n")
+    source.write_text("#include <ndreduce/comm.h>\n#include <ndreduce/device.h>\n#include <ndreduce/h5.h>\n#include <ndreduce/scan.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(calls) + "\nreturn 0;\n}\n")
     subprocess.run([*compiler, f"-I{INCLUDE}", source, "-o", folder / "layouts"], check=True)
     return subprocess.run([folder / "layouts"], capture_output=True, text=True, check=True).stdout.splitlines()
 

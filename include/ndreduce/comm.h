@@ -1,14 +1,17 @@
 /* Ranks: processes, on one machine or many, that do one piece of work together. The library knows them by a table of
  * two calls; ndreduce/mpi.h fills one in from an MPI communicator, and a program may fill in its own.
  *
- *   float part[2] = {1, 2}, sum; // each rank has two elements of four times as many
- *   int64_t size[] = {2}, whole[] = {2 * comm->ranks}, offset[] = {2 * comm->rank};
- *   DLTensor array = ndr_tensor(part, NDR_F32, 1, size), result = ndr_tensor(&sum, NDR_F32, 0, NULL);
+ *   ndr_comm alone = NDR_COMM_INIT, *comm = &alone; // a comm of one rank
+ *   float elements[2] = {1, 2}, sum = 0;             // each rank has two elements of twice as many as there are ranks
+ *   int64_t size[] = {2}, offset[] = {2 * comm->rank};
+ *   DLTensor part = ndr_tensor(elements, NDR_F32, 1, size), result = ndr_tensor(&sum, NDR_F32, 0, NULL);
  *   DLTensor *results[] = {&result};
- *   ndr_problem problem = NDR_PROBLEM_INIT;
- *   problem.ndim = 1, problem.shape[0] = whole[0], problem.dim_count = NDR_ALL_DIMS;
- *   ndr_status status = ndreduce_parts(comm, &problem, &array, offset, results, NULL);
- *   if (status == NDR_OK && comm->rank == 0) printf("%g\n", sum); // prints 3 times the number of ranks
+ *   ndr_problem problem = NDR_PROBLEM_INIT; // all dims of [2 * ranks] by NDR_SUM
+ *   problem.dtype = NDR_F32, problem.ndim = 1, problem.shape[0] = 2 * comm->ranks;
+ *   problem.dim_count = -1, problem.op_count = 1;
+ *   ndr_status status = ndreduce_parts(comm, &problem, &part, offset, results, NULL);
+ *   if (status != NDR_OK) puts(ndr_last_error());
+ *   else if (comm->rank == 0) printf("%g\n", sum); // prints 3
  *
  * A call that takes a comm is collective: all ranks make it, in the same order, with the same arguments but for what
  * its text says. It fails on all ranks if it fails on one, and ndr_last_error() has the same sentence everywhere. A
@@ -53,15 +56,23 @@ typedef struct ndr_comm {
  * place, with a status other than NDR_OK: then that call fails everywhere. */
 NDR_API ndr_status ndr_comm_agree(ndr_comm *comm, ndr_status mine, const char *sentence);
 
-/* Reduces an array of which each rank holds a part. problem: of the whole array; its strides do not count. part: this
- * rank's part, which begins at offset[] of the whole array, on any device, with any strides; it may have no elements.
- * Parts are taken as they come: each element should be in one. results: on rank 0, on the device of its part, one for
- * each of the problem's ops; NULL elsewhere. options: threads, stream and the like, which may differ; NULL: defaults.
+/* Reduces an array of which each rank holds a part.
+ *   problem  of the whole array, the same on all ranks; its strides do not count. It has no operands
+ *   part     this rank's part, on any device, with any strides; it may have no elements
+ *   offset   where the part begins in the whole array: problem->ndim numbers
+ *   results  on rank 0, on the device of its part: one for each of the problem's ops. Not read on other ranks
+ *   options  threads, stream and the like, which may differ from rank to rank; NULL: defaults
+ * Each element should be in one part, which is not checked: one that is in two counts twice, one in none not at all.
+ * argmin and argmax give indices in the whole array.
  *
- * Partial states are added up in pairs of ranks, then pairs of pairs, in their order: bits depend on how many parts
- * there are, and on nothing else. With NDR_ACCUMULATE_EXACT not on that either. Each rank but 0 sends its states once:
- * one or a few words for each output. Fails as ndr_accumulator_create and ndr_accumulator_add do; problems of other
- * ranks are NDR_ERR_ARGUMENT. */
+ * Partial states are merged in pairs of ranks, then pairs of pairs, in their order. So bits depend on the parts and
+ * their number, and not on threads, nor on who is ready first. Each rank but 0 sends its states once: one or a few
+ * words for each output; each holds those of all outputs. With parts on a GPU, results are written on the stream of
+ * rank 0's options, and all else is done when the call returns.
+ *
+ * Fails as ndr_accumulator_create, ndr_accumulator_add and ndr_accumulator_finish do, where a problem is not that of
+ * the other ranks with NDR_ERR_ARGUMENT, and with NDR_ERR_UNSUPPORTED for operands. Then results are not written,
+ * unless it was a device that failed. */
 NDR_API ndr_status ndreduce_parts(ndr_comm *comm, const ndr_problem *problem, const DLTensor *part,
                                   const int64_t *offset, DLTensor *const *results, const ndr_options *options);
 

@@ -421,7 +421,7 @@ typedef struct ndr_h5_options {
   int state_count;
   const char *const *states;
   /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process alone does.
-   * The call is collective (comm.h). Pieces of the dataset are dealt to the ranks, the last fifth one after the other
+   * The call is collective (comm.h). Pieces of the dataset are dealt to the ranks, half of them one after the other
    * to whoever is ready; outputs that several ranks have pieces of are put together by one of them. Results come to
    * rank 0, with the same bits as without ranks; on others `results` may be NULL. memory and threads are each rank's;
    * by default those that share a machine divide what it has. By the CPU; scans have no ranks. on_progress tells rank 0

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "h5/run/deal.h"
@@ -13,7 +14,7 @@
 #include "support/suite.h"
 #include "support/threads_comm.h"
 
-enum { MOST_RANKS = 64 };
+enum { MOST_RANKS = 1024, SOME_RANKS = 64 };
 
 /* ---- One reduction by all --------------------------------------------------------------------------------------- */
 
@@ -55,11 +56,15 @@ static void body(ndr_comm *comm, void *user) {
   snprintf(w->sentences[comm->rank], sizeof w->sentences[0], "%s", ndr_last_error());
 }
 
-static void run(work *w, int ranks, ndr_status wanted) {
-  int64_t left = threads_run(ranks, w->seed, body, w, NULL);
+static void run_counted(work *w, int ranks, ndr_status wanted, threads_sent *sent) {
+  int64_t left = threads_run(ranks, w->seed, body, w, sent);
   for (int i = 0; i < ranks; i++)
     ck_assert_msg(w->statuses[i] == wanted, "rank %d of %d: %d, %s", i, ranks, w->statuses[i], w->sentences[i]);
   ck_assert_int_eq(left, 0);
+}
+
+static void run(work *w, int ranks, ndr_status wanted) {
+  run_counted(w, ranks, wanted, NULL);
 }
 
 /* ---- Any dataset ------------------------------------------------------------------------------------------------ */
@@ -93,7 +98,7 @@ static void check_ranks(const char *path, const ndr_problem *problem, const ndr_
   assert_ok(ndr_h5_reduce(dataset, problem, results, how));
   ndr_h5_close(dataset);
   for (int i = 0; i < 3; i++) {
-    int ranks = rng_once_in(random, 8) ? MOST_RANKS : (int)rng_between(random, 2, 7);
+    int ranks = rng_once_in(random, 8) ? SOME_RANKS : (int)rng_between(random, 2, 7);
     work w = {path, problem, NULL, *how, rng_next(random), -1, results, {0}, {""}};
     make_results(problem, together, results);
     run(&w, ranks, NDR_OK);
@@ -147,6 +152,49 @@ START_TEST(stages_give_the_same_bits) {
   ndr_first_shift = 0;
   ndr_stage_bytes = -1;
   ndr_h5_close(dataset);
+  h5_remove_folder();
+}
+END_TEST
+
+/* ---- Many ranks ---------------------------------------------------------------------------------------------------
+ */
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* One output of 4,096 pieces, half of which are handed out. Each rank but 0 sends what it is going to do, what it has
+ * done (and that again after every quarter of a second), its end, a question for each range, and the states of each
+ * piece; rank 0 answers the questions and tells the outcome. */
+START_TEST(a_thousand_ranks_send_what_the_model_says) {
+  enum { ELEMENTS = 4096 * 64, RANKS = 1024, PIECES = 4096 };
+  static double numbers[ELEMENTS];
+  static threads_sent sent[RANKS];
+  double sum;
+  const ndr_op op = NDR_SUM;
+  DLTensor tensor = ndr_tensor(numbers, NDR_F64, NDR_SHAPE(ELEMENTS)), result = ndr_tensor(&sum, NDR_F64, 0, NULL);
+  for (int i = 0; i < ELEMENTS; i++) numbers[i] = i;
+  h5_make_folder();
+  ndr_h5_dataset *dataset = h5_open_written(h5_input, &tensor, NDR_F64, NULL);
+  ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
+  ndr_h5_close(dataset);
+  work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .ill = -1};
+  w.results = (DLTensor *[]){&result};
+  ndr_first_shift = 14;
+  double begin = seconds();
+  run_counted(&w, RANKS, NDR_OK, sent);
+  double took = seconds() - begin;
+  ndr_first_shift = 0;
+  int64_t messages = 0, bytes = 0, told = (int64_t)(took / 0.25) + 1, handed_out = PIECES / 2;
+  for (int i = 0; i < RANKS; i++) messages += sent[i].messages, bytes += sent[i].bytes;
+  int64_t least = (int64_t)(RANKS - 1) * (6 + 1) + PIECES / 2;
+  int64_t most = (int64_t)(RANKS - 1) * (8 + told) + 2 * handed_out + PIECES;
+  ck_assert_msg(least <= messages && messages <= most, "%lld messages, not %lld to %lld", (long long)messages,
+                (long long)least, (long long)most);
+  ck_assert(sum == (double)ELEMENTS * (ELEMENTS - 1) / 2);
+  printf("%d ranks: %lld messages of %lld bytes in %.1f s\n", RANKS, (long long)messages, (long long)bytes, took);
   h5_remove_folder();
 }
 END_TEST
@@ -257,6 +305,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 ranks");
   suite_case(suite, "datasets", 120, any_number_of_ranks_gives_the_same_bits, stages_give_the_same_bits, NULL);
+  suite_case(suite, "many", 120, a_thousand_ranks_send_what_the_model_says, NULL);
   suite_case(suite, "failures", 30, a_rank_that_fails_ends_it_for_all, a_damaged_chunk_is_everyones,
              other_files_are_noticed, refusals, NULL);
   return suite_run(suite);

@@ -5,8 +5,9 @@
 
 #include "core/status.h"
 
-/* One in so many pieces is handed out; and of those that are left, each rank gets one in so many at a time. */
-enum { LATE_SHARE = 5, NEXT_SHARE = 2 };
+/* One in so many pieces is handed out; and of its share of those that are left, a rank gets one in so many at a time.
+ */
+enum { LATE_SHARE = 2, NEXT_SHARE = 2 };
 
 /* So many stages for each rank, and no stage is divided. */
 enum { STAGES = 2 };

@@ -1,7 +1,8 @@
 /* How the pieces of a stage are dealt to ranks. Pure: all ranks find the same.
  *
- * Pieces are cut into ranges. Each rank has one of the first, of equal size, which cover four fifths of the pieces; the
- * others, which become smaller and smaller, go one after the other to whoever is ready. Pieces of the same outputs stay
+ * Pieces are cut into ranges. Each rank has one of the first, of equal size, which cover half of the pieces; the
+ * others, which become smaller and smaller, go one after the other to whoever is ready. So much is handed out because
+ * nobody knows what pieces cost: how many bytes a chunk has is known when it is read. Pieces of the same outputs stay
  * together where they are few. Where they do not, their outputs have owners, who put the partial states together. */
 #ifndef NDR_H5_RUN_DEAL_H
 #define NDR_H5_RUN_DEAL_H

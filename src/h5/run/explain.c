@@ -187,9 +187,9 @@ static ndr_status append_ranks(sheet *s, const ndr_job *job) {
   if (deal.count == 1)
     append(s, "each of %d stages one rank's\n", job->stage_count);
   else if (split == 0)
-    append(s, "the last %lld to whoever is ready; outputs are divided\n", (long long)(pieces - late));
+    append(s, "%lld handed out as ranks are ready; outputs are divided\n", (long long)(pieces - late));
   else
-    append(s, "the last %lld to whoever is ready; of %lld of %lld blocks of outputs partial states go to an owner\n",
+    append(s, "%lld handed out as ranks are ready; partial states of %lld of %lld blocks of outputs go to owners\n",
            (long long)(pieces - late), (long long)split, (long long)blocks);
   ndr_deal_clear(&deal);
   return NDR_OK;

@@ -9,6 +9,12 @@ if(NDREDUCE_WITH_HDF5 AND EXISTS ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h)
   install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 endif()
 
+if(NDREDUCE_WITH_MPI)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
+  install(TARGETS ndreduce_mpi EXPORT ndreduce_mpi-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ndreduce_mpi-shared NAMESPACE ndreduce:: DESTINATION ${package_dir})
+endif()
+
 set(NDREDUCE_LIBRARIES ndreduce)
 if(NDREDUCE_WITH_HDF5)
   list(APPEND NDREDUCE_LIBRARIES ndreduce_h5)
@@ -128,6 +134,16 @@ foreach(library IN LISTS NDREDUCE_LIBRARIES)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/ndreduce.pc.in ${library}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+if(NDREDUCE_WITH_MPI) # whose own flags its compiler has, mpicc
+  foreach(part IN ITEMS REQUIRES LIBS REQUIRES_PRIVATE PRIVATE)
+    set(NDREDUCE_PC_${part} "")
+  endforeach()
+  set(NDREDUCE_PC_NAME ndreduce_mpi)
+  set(NDREDUCE_PC_DESCRIPTION "Ranks of MPI for ndreduce")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/ndreduce.pc.in ndreduce_mpi.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndreduce_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ndreduce-config.cmake.in ndreduce-config.cmake
                               INSTALL_DESTINATION ${package_dir})

@@ -18,6 +18,8 @@ for header in "$2"/include/ndreduce/*.h; do
   name=$(basename "$header" .h)
   package=ndreduce
   if [ "$name" = h5 ]; then package=ndreduce_h5; fi
+  own_flags=''
+  if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS; fi
   {
     printf '#include <ndreduce/%s.h>\n#include <stdio.h>\nint main(void) {\n' "$name"
     awk '/^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
@@ -25,7 +27,7 @@ for header in "$2"/include/ndreduce/*.h; do
   } >"$scratch/$name.c"
   sed -n 's|.*// prints ||p' "$scratch/$name.c" >"$scratch/$name.expected"
   # shellcheck disable=SC2046 # flags are split at blanks on purpose
-  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) &&
+  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) $own_flags &&
     "$scratch/$name" >"$scratch/$name.actual" 2>&1 && [ -s "$scratch/$name.expected" ] &&
     diff -u --label "$name.h says" "$scratch/$name.expected" --label 'it prints' "$scratch/$name.actual"; }; then
     echo "the first example of $name.h does not work"
@@ -33,7 +35,7 @@ for header in "$2"/include/ndreduce/*.h; do
   fi
   # shellcheck disable=SC2046
   if echo 'auto f = [] {};' | "$cxx" -x c++ -std=c++20 -fsyntax-only - 2>/dev/null &&
-    ! "$cxx" -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror "$scratch/$name.c" $(pkg-config --cflags $package); then
+    ! "$cxx" -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror "$scratch/$name.c" $(pkg-config --cflags $package) $own_flags; then
     echo "the first example of $name.h is no C++"
     failed=1
   fi

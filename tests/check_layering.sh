@@ -9,6 +9,7 @@ set -eu
 # layer : layers, or single headers, that it may know : headers of others, as shell patterns
 # kernels/ndbench is a tool's part in CUDA C++: what ndbench times beside the library's kernels.
 # common is compiled into each library and tool that uses it: it has no state, and exports nothing.
+# mpi alone knows MPI. It is opened at run time, and needs nothing of the other libraries.
 # h5 fails, guards its lock and stores words as core does; it knows the headers for that and no others of core. Facts of operators are in
 # spec.
 # lang stands on the headers of core that are named here, and the rest of core on lang: files of these headers know nothing
@@ -25,6 +26,7 @@ cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h
 cuda    : cuda gpuplan scan core lang spec include kernels : cuda*.h nvrtc.h
 api     : api cuda cpu gpuplan scan core lang common spec include :
 h5      : h5 common include spec core/status.h core/address.h core/fork.h core/sized.h core/words.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
+mpi     : mpi include                              : mpi.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
 tools   : tools common include kernels/ladder/job.h : omp.h cuda*.h cublas*.h

@@ -32,6 +32,10 @@ groff-base     command groff
 python3-numpy  python  numpy
 python3-h5py   python  h5py
 netcdf-bin     command ncdump
+libopenmpi-dev command mpicc.openmpi
+openmpi-bin    command mpirun.openmpi
+libmpich-dev   command mpicc.mpich
+mpich          command mpiexec.mpich
 gnuplot-nox    command gnuplot
 '
 

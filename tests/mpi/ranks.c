@@ -96,7 +96,7 @@ typedef struct output {
 } output;
 
 /* Each rank has rows; those of the rank `without` are not given. */
-static ndr_status reduce(const ndr_comm *by, output *out, int without) {
+static ndr_status reduce(ndr_comm *by, output *out, int without) {
   static const char *const text = "sum,var,argmax f32 [1000,5] /0";
   int64_t first = (int64_t)ROWS * by->rank / by->ranks, end = (int64_t)ROWS * (by->rank + 1) / by->ranks;
   int64_t size[] = {end - first, COLUMNS}, offset[] = {first, 0}, outputs[] = {COLUMNS};
@@ -114,7 +114,7 @@ static ndr_status reduce(const ndr_comm *by, output *out, int without) {
   return status;
 }
 
-static void reduce_in_thread(const ndr_comm *by, void *user) {
+static void reduce_in_thread(ndr_comm *by, void *user) {
   output unused;
   (void)reduce(by, by->rank == 0 ? user : &unused, -1);
 }

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import warnings
 
+from problems import case_count
+
 try:
     import h5py
     import numpy as np
@@ -221,7 +223,7 @@ def try_series(tool, folder, failures):
 def main():
     tool, failures, choose = sys.argv[1], Failures(), random.Random(3)
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(int(os.environ.get("NDR_TEST_CASES", 25))):
+        for seed in range(case_count(25)):
             files = Files(folder, seed)
             for _ in range(4):
                 try_one(tool, files, choose, failures)

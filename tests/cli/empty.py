@@ -12,6 +12,7 @@ import sys
 import warnings
 
 from output import attach, h5py, make_scale, np, run_checks
+from problems import share_of
 
 FULL = (4, 3, 5)
 DIMS = ("time", "lat", "lon")
@@ -96,9 +97,9 @@ def quietly(compute):
 
 def check_files_of_every_shape(folder):
     """Every shape with a 0, in every layout, over all dims in turn, plain and weighted."""
-    for shape in zero_shapes():
+    for turn, shape in enumerate(zero_shapes()):
         make(folder.file("in.nc"), shape)
-        for i, (name, axes) in enumerate(itertools.product(names()[shape[2] == 0::2], reductions())):
+        for i, (name, axes) in share_of(enumerate(itertools.product(names()[shape[2] == 0::2], reductions())), turn):
             extra = ([], ["--weights", "lat:cos"], ["--weights", "lon"], ["--weights", "/area"])[i % 4]
             quietly(lambda: check_values(folder, f"in.nc:/{name}", shape, axes, *extra))
 
@@ -109,7 +110,7 @@ def check_parts_of_every_dim(folder):
     for i, shape in enumerate(zero_shapes()):
         part = "[" + ",".join("1:1" if size == 0 else ":" for size in shape) + "]"
         area = "/area[" + ",".join("1:1" if size == 0 else ":" for size in shape[1:]) + "]"
-        for j, (name, axes) in enumerate(itertools.product(names()[i % 3::3], reductions())):
+        for j, (name, axes) in share_of(enumerate(itertools.product(names()[i % 3::3], reductions())), i):
             extra = ([], ["--weights", "lat:cos"], ["--weights", area], ["--weights", "lat"])[j % 4]
             quietly(lambda: check_values(folder, f"in.nc:/{name}{part}", shape, axes, *extra))
 

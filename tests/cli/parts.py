@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from problems import case_count
+
 try:
     import h5py
     import numpy as np
@@ -202,7 +204,7 @@ def check_infinite_elements(tool):
 
 def main():
     tool = os.path.abspath(sys.argv[1])
-    count, seed = int(os.environ.get("NDR_TEST_CASES", 150)), int(os.environ.get("NDR_TEST_SEED", 20261121))
+    count, seed = case_count(150), int(os.environ.get("NDR_TEST_SEED", 20261121))
     random.seed(seed)
     problems = []
     with tempfile.TemporaryDirectory() as folder:

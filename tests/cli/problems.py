@@ -1,7 +1,19 @@
-"""How a test ends that collects what is wrong: each problem on a line, their number, and the exit status."""
+"""What tests share: how many cases they try; and how those end that collect what is wrong, with each problem on a line,
+their number, and the exit status."""
 import os
 import sys
 import tempfile
+
+
+def share_of(cases, first=0):
+    """Of NDR_TEST_SHARE cases one, as under sanitizers, whose programs start slowly. `first` moves which one."""
+    share = int(os.environ.get("NDR_TEST_SHARE") or 1)
+    return list(cases)[first % share::share]
+
+
+def case_count(usual):
+    """NDR_TEST_CASES, or the share of the usual number."""
+    return int(os.environ.get("NDR_TEST_CASES") or len(share_of(range(usual))))
 
 
 def tell(problems):

@@ -147,10 +147,15 @@ static void finish(trial *t) {
   device_free(&t->array);
 }
 
+/* The dtype of group `number` of cases: where a share of them is run, its groups have dtypes of all kinds. */
+static ndr_dtype dtype_of_group(int number) {
+  return (ndr_dtype)(number * test_share() % NDR_DTYPE_COUNT);
+}
+
 START_TEST(test_random_programs) {
   rng random = {test_seed() + (uint64_t)_i};
   const char *family = families[_i % 4];
-  ndr_dtype dtype = (ndr_dtype)(_i / 4 % NDR_DTYPE_COUNT);
+  ndr_dtype dtype = dtype_of_group(_i / 4);
   trial t = {.problem = NDR_PROBLEM_INIT};
   draw(&t, &random, dtype, family);
   twist how = random_twist(&random, dtype);
@@ -171,7 +176,7 @@ END_TEST
 START_TEST(test_random_operands) {
   rng random = {test_seed() + 1000 + (uint64_t)_i};
   const char *family = families[_i % 4 == 2 ? 3 : _i % 4];
-  ndr_dtype dtype = (ndr_dtype)(_i / 3 % NDR_DTYPE_COUNT);
+  ndr_dtype dtype = dtype_of_group(_i / 3);
   trial t = {.problem = NDR_PROBLEM_INIT};
   int turn = _i % 3;
   draw_with_operands(&t, &random, dtype, family, turn);

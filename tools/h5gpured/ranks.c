@@ -11,8 +11,6 @@
 #include "h5gpured/h5gpured.h"
 #include "ndreduce/comm.h"
 
-#define LIBRARY "libndreduce_mpi.so.0"
-
 static ndr_comm *comm;           /* NULL: this process is alone */
 static bool agreed;              /* on how the program ends */
 static int kept_stderr = -1;     /* while stderr is closed */
@@ -55,7 +53,7 @@ void ranks_start(void) {
   const char *library = getenv("NDREDUCE_MPI_LIBRARY");
   int count = launched();
   if (count <= 1 || (library && strcmp(library, "none") == 0)) return;
-  void *mpi = dlopen(library && *library ? library : LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+  void *mpi = dlopen(library && *library ? library : NDREDUCE_MPI_SONAME, RTLD_NOW | RTLD_GLOBAL);
   if (!mpi) refuse(count, dlerror());
   int (*start)(ndr_comm **);
   *(void **)&start = dlsym(mpi, "ndr_mpi_start");

@@ -18,8 +18,8 @@ for header in "$2"/include/ndreduce/*.h; do
   name=$(basename "$header" .h)
   package=ndreduce
   if [ "$name" = h5 ]; then package=ndreduce_h5; fi
-  own_flags=''
-  if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS; fi
+  own_flags='' own_libraries=''
+  if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS own_libraries=$MPI_LIBRARIES; fi
   {
     printf '#include <ndreduce/%s.h>\n#include <stdio.h>\nint main(void) {\n' "$name"
     awk '/^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
@@ -27,7 +27,7 @@ for header in "$2"/include/ndreduce/*.h; do
   } >"$scratch/$name.c"
   sed -n 's|.*// prints ||p' "$scratch/$name.c" >"$scratch/$name.expected"
   # shellcheck disable=SC2046 # flags are split at blanks on purpose
-  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) $own_flags &&
+  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) $own_flags $own_libraries &&
     "$scratch/$name" >"$scratch/$name.actual" 2>&1 && [ -s "$scratch/$name.expected" ] &&
     diff -u --label "$name.h says" "$scratch/$name.expected" --label 'it prints' "$scratch/$name.actual"; }; then
     echo "the first example of $name.h does not work"

@@ -18,22 +18,22 @@ for header in "$2"/include/ndreduce/*.h; do
   name=$(basename "$header" .h)
   package=ndreduce
   if [ "$name" = h5 ]; then package=ndreduce_h5; fi
-  own_flags=''
-  if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS; fi
+  own_flags='' own_libraries=''
+  if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS own_libraries=$MPI_LIBRARIES; fi
   {
     printf '#include <ndreduce/%s.h>\n#include <stdio.h>\nint main(void) {\n' "$name"
     awk '/^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
     printf 'return 0;\n}\n'
   } >"$scratch/$name.c"
   sed -n 's|.*// prints ||p' "$scratch/$name.c" >"$scratch/$name.expected"
-  # shellcheck disable=SC2046 # flags are split at blanks on purpose
-  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) $own_flags &&
+  # shellcheck disable=SC2046,SC2086 # flags are split at blanks on purpose
+  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs $package) $own_flags $own_libraries &&
     "$scratch/$name" >"$scratch/$name.actual" 2>&1 && [ -s "$scratch/$name.expected" ] &&
     diff -u --label "$name.h says" "$scratch/$name.expected" --label 'it prints' "$scratch/$name.actual"; }; then
     echo "the first example of $name.h does not work"
     failed=1
   fi
-  # shellcheck disable=SC2046
+  # shellcheck disable=SC2046,SC2086
   if echo 'auto f = [] {};' | "$cxx" -x c++ -std=c++20 -fsyntax-only - 2>/dev/null &&
     ! "$cxx" -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror "$scratch/$name.c" $(pkg-config --cflags $package) $own_flags; then
     echo "the first example of $name.h is no C++"

@@ -120,6 +120,8 @@ static ndr_status send_message(void *user, int to, const void *bytes, size_t cou
   message *m = make_message(count);
   if (!m) return NDR_ERR_MEMORY;
   if (count) memcpy(m->bytes, bytes, count);
+  /* clear_sent and empty complete the request, which the checker does not follow through the list. */
+  // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker)
   MPI_Isend(m->bytes, (int)count, MPI_BYTE, to, TAG, r->communicator, &m->request);
   r->under_way += count;
   append(&r->sent, m);
@@ -199,7 +201,7 @@ ndr_status ndr_mpi_comm(ndr_comm **comm, MPI_Comm communicator) {
 static void empty(list *l, bool wait) {
   for (message *m = l->first, *next; m; m = next) {
     next = m->next;
-    if (wait) MPI_Wait(&m->request, MPI_STATUS_IGNORE);
+    if (wait) MPI_Wait(&m->request, MPI_STATUS_IGNORE); // NOLINT(clang-analyzer-optin.mpi.MPI-Checker)
     free(m->bytes);
     free(m);
   }

@@ -7,23 +7,8 @@
 #include "h5/run/job_parts.h"
 #include "h5/run/ranks_inside.h"
 
-/* Kinds of letters. */
-enum {
-  JOB,    /* to rank 0: what the sender is going to reduce */
-  ASK,    /* to rank 0: for the next range of a stage, of so many that are handed out */
-  RANGE,  /* from rank 0: which that is; -1: there is none left */
-  STATES, /* to an owner: a key and an export */
-  BOX,    /* to rank 0: a box of results */
-  TELL    /* to rank 0: how far the sender is */
-};
-
 /* Rank 0 is told how far the others are every so many seconds. */
 #define TELL_SECONDS 0.25
-
-static ndr_status send(ndr_ranks *r, int to, int kind, const void *bytes, size_t count) {
-  r->sent_bytes += (int64_t)count;
-  return ndr_mail_send(r->mail, to, kind, bytes, count);
-}
 
 /* ---- The job ---------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +30,7 @@ ndr_status ndr_ranks_start(ndr_ranks *r, const ndr_job *job, DLTensor *const *re
   r->handed_out = calloc((size_t)job->stage_count, sizeof *r->handed_out);
   r->job_text = ndr_job_describe(job);
   if (!r->handed_out || !r->job_text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
-  if (r->rank != 0) return send(r, 0, JOB, r->job_text, strlen(r->job_text) + 1);
+  if (r->rank != 0) return ndr_ranks_send(r, 0, NDR_LETTER_JOB, r->job_text, strlen(r->job_text) + 1);
   for (int rank = 1; rank < r->ranks; rank++) NDR_TRY(compare(r, rank));
   return NDR_OK;
 }
@@ -62,7 +47,7 @@ static ndr_status take_question(ndr_ranks *r, const ndr_letter *letter) {
   unsigned char answer[8];
   int64_t stage = (int64_t)ndr_word_load(letter->bytes), count = (int64_t)ndr_word_load(letter->bytes + 8);
   ndr_word_store((uint64_t)hand_out(r, stage, count), answer);
-  return send(r, letter->from, RANGE, answer, sizeof answer);
+  return ndr_ranks_send(r, letter->from, NDR_LETTER_RANGE, answer, sizeof answer);
 }
 
 static void take_answer(ndr_ranks *r, int64_t range) {
@@ -81,7 +66,7 @@ static ndr_status ask(ndr_ranks *r) {
   ndr_word_store((uint64_t)r->job->stage, question);
   ndr_word_store((uint64_t)count, question + 8);
   r->asked = true;
-  return send(r, 0, ASK, question, sizeof question);
+  return ndr_ranks_send(r, 0, NDR_LETTER_ASK, question, sizeof question);
 }
 
 ndr_status ndr_ranks_deal(ndr_ranks *r) {
@@ -144,7 +129,7 @@ static ndr_status tell(ndr_ranks *r, const ndr_h5_progress *p, bool finished, bo
                                       finished,
                                       weighed};
   for (int i = 0; i < TOLD_WORDS; i++) ndr_word_store(words[i], bytes + (size_t)8 * i);
-  return send(r, 0, TELL, bytes, sizeof bytes);
+  return ndr_ranks_send(r, 0, NDR_LETTER_TELL, bytes, sizeof bytes);
 }
 
 static ndr_status take_told(ndr_ranks *r, const ndr_letter *letter) {
@@ -209,25 +194,13 @@ static ndr_status take_states(ndr_ranks *r, ndr_letter *letter) {
 static ndr_status take(void *user, ndr_letter *letter) {
   ndr_ranks *r = user;
   switch (letter->kind) {
-  case JOB: return take_job(r, letter);
-  case ASK: return take_question(r, letter);
-  case RANGE: take_answer(r, (int64_t)ndr_word_load(letter->bytes)); return NDR_OK;
-  case STATES: return take_states(r, letter);
-  case BOX: return ndr_ranks_take_box(r, letter->bytes, letter->count);
+  case NDR_LETTER_JOB: return take_job(r, letter);
+  case NDR_LETTER_ASK: return take_question(r, letter);
+  case NDR_LETTER_RANGE: take_answer(r, (int64_t)ndr_word_load(letter->bytes)); return NDR_OK;
+  case NDR_LETTER_STATES: return take_states(r, letter);
+  case NDR_LETTER_BOX: return ndr_ranks_take_box(r, letter->bytes, letter->count);
   default: return take_told(r, letter);
   }
-}
-
-ndr_status ndr_ranks_post_states(ndr_ranks *r, int to, const unsigned char *letter, size_t count) {
-  return send(r, to, STATES, letter, count);
-}
-
-ndr_status ndr_ranks_send_box(ndr_ranks *r, const unsigned char *bytes, size_t count) {
-  return send(r, 0, BOX, bytes, count);
-}
-
-ndr_status ndr_ranks_wait(ndr_ranks *r) {
-  return ndr_mail_look(r->mail, true);
 }
 
 /* ---- The call --------------------------------------------------------------------------------------------------- */

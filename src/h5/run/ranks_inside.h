@@ -37,21 +37,34 @@ struct ndr_ranks {
   bool weighed;                /* one of them has seen a weight other than 0 */
 };
 
+/* Kinds of letters. */
+enum {
+  NDR_LETTER_JOB,    /* to rank 0: what the sender is going to reduce */
+  NDR_LETTER_ASK,    /* to rank 0: for the next range of a stage, of so many that are handed out */
+  NDR_LETTER_RANGE,  /* from rank 0: which that is; -1: there is none left */
+  NDR_LETTER_STATES, /* to an owner: a key and an export */
+  NDR_LETTER_BOX,    /* to rank 0: a box of results: which, begin[] and size[] in turns, elements */
+  NDR_LETTER_TELL    /* to rank 0: how far the sender is */
+};
+
+static inline ndr_status ndr_ranks_send(ndr_ranks *r, int to, int kind, const void *bytes, size_t count) {
+  r->sent_bytes += (int64_t)count;
+  return ndr_mail_send(r->mail, to, kind, bytes, count);
+}
+
+/* Waits for a letter and handles it. */
+static inline ndr_status ndr_ranks_wait(ndr_ranks *r) {
+  return ndr_mail_look(r->mail, true);
+}
+
 /* Bytes in front of the export in a letter of states. */
 enum { NDR_STATES_HEAD = 24 };
 
 /* Keeps a letter of states, which is the ranks' from now on. */
 ndr_status ndr_ranks_own(ndr_ranks *ranks, unsigned char *letter, size_t count);
 
-/* Writes a box of results that another rank has sent: which result, begin[], size[], elements. */
+/* Writes a box of results that another rank has sent. */
 ndr_status ndr_ranks_take_box(ndr_ranks *ranks, const unsigned char *bytes, size_t count);
-ndr_status ndr_ranks_send_box(ndr_ranks *ranks, const unsigned char *bytes, size_t count);
-
-/* Sends a letter of states to another rank. */
-ndr_status ndr_ranks_post_states(ndr_ranks *ranks, int to, const unsigned char *letter, size_t count);
-
-/* Waits for a letter and handles it. */
-ndr_status ndr_ranks_wait(ndr_ranks *ranks);
 
 /* What the sink of ranks other than 0 does. */
 ndr_status ndr_ranks_put_box(void *user, int i, const int64_t *begin, const int64_t *size, void *data);

@@ -80,7 +80,7 @@ ndr_status ndr_ranks_send_states(void *user, ndr_state_key key, const ndr_accumu
   ndr_word_store((uint64_t)key.column, letter + 16);
   ndr_status status = ndr_accumulator_export(sums, letter + NDR_STATES_HEAD, bytes, &bytes);
   if (status == NDR_OK && to == r->rank) return ndr_ranks_own(r, letter, NDR_STATES_HEAD + bytes);
-  if (status == NDR_OK) status = ndr_ranks_post_states(r, to, letter, NDR_STATES_HEAD + bytes);
+  if (status == NDR_OK) status = ndr_ranks_send(r, to, NDR_LETTER_STATES, letter, NDR_STATES_HEAD + bytes);
   free(letter);
   return status;
 }
@@ -171,7 +171,7 @@ ndr_status ndr_ranks_put_box(void *user, int i, const int64_t *begin, const int6
     ndr_word_store((uint64_t)size[d], box + 16 + (size_t)16 * (size_t)d);
   }
   if (bytes) memcpy(box + head, data, bytes);
-  ndr_status status = ndr_ranks_send_box(r, box, head + bytes);
+  ndr_status status = ndr_ranks_send(r, 0, NDR_LETTER_BOX, box, head + bytes);
   free(box);
   return status;
 }

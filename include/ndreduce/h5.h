@@ -425,8 +425,8 @@ typedef struct ndr_h5_options {
    * to whoever is ready; outputs that several ranks have pieces of are put together by one of them. Results come to
    * rank 0, with the same bits as without ranks; on others `results` may be NULL. memory and threads are each rank's;
    * by default those that share a machine divide what it has. By the CPU; scans have no ranks. on_progress tells rank 0
-   * of all. Datasets and problems must be the same on all ranks: sizes, the files' first and last bytes, and how they
-   * are cut are compared. */
+   * of all. Where rank 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. Datasets and problems must be
+   * the same on all ranks: sizes, the files' first and last bytes, and how they are cut are compared. */
   ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

@@ -12,7 +12,7 @@
 static const int rank_counts[] = {1, 2, 3, 7, 64};
 static const int many = 1024;
 
-#define EACH(i, list) (size_t i = 0; i < sizeof(list) / sizeof *(list); i++)
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* What a rank has found. */
 typedef struct finding {
@@ -112,14 +112,13 @@ static ndr_status exchange_letters(reader *self, ndr_mail *mail) {
   int ranks = self->comm->ranks;
   int64_t due = 0;
   ndr_status status = NDR_OK;
-  for
-    EACH(s, steps) {
-      if (steps[s] % ranks == 0) continue;
-      due += self->x->size_count;
-      status = send_letters(self, mail, (self->comm->rank + steps[s]) % ranks);
-      if (status == NDR_OK) status = ndr_mail_look(mail, false);
-      if (status != NDR_OK) return status;
-    }
+  for (size_t s = 0; s < COUNT(steps); s++) {
+    if (steps[s] % ranks == 0) continue;
+    due += self->x->size_count;
+    status = send_letters(self, mail, (self->comm->rank + steps[s]) % ranks);
+    if (status == NDR_OK) status = ndr_mail_look(mail, false);
+    if (status != NDR_OK) return status;
+  }
   while (status == NDR_OK && self->received < due) status = ndr_mail_look(mail, true);
   return status;
 }
@@ -147,10 +146,9 @@ static void check_exchange(int ranks, uint64_t seed, const size_t *lengths, int 
 }
 
 START_TEST(letters_of_all_sizes_arrive_in_order) {
-  for
-    EACH(i, rank_counts)
-  for (uint64_t seed = 0; seed < 4; seed++)
-    check_exchange(rank_counts[i], seed, sizes, sizeof sizes / sizeof *sizes, 3);
+  for (size_t i = 0; i < COUNT(rank_counts); i++)
+    for (uint64_t seed = 0; seed < 4; seed++)
+      check_exchange(rank_counts[i], seed, sizes, sizeof sizes / sizeof *sizes, 3);
 }
 END_TEST
 
@@ -228,13 +226,11 @@ static void check_vote(bool (*fails)(int rank, int ranks), int ranks, uint64_t s
 
 START_TEST(all_fail_as_the_lowest_rank_that_failed) {
   static bool (*const ways[])(int, int) = {nobody, first, last, upper_half, everybody};
-  for
-    EACH(w, ways) {
-    for
-      EACH(i, rank_counts)
-    for (uint64_t seed = 0; seed < 4; seed++) check_vote(ways[w], rank_counts[i], seed);
+  for (size_t w = 0; w < COUNT(ways); w++) {
+    for (size_t i = 0; i < COUNT(rank_counts); i++)
+      for (uint64_t seed = 0; seed < 4; seed++) check_vote(ways[w], rank_counts[i], seed);
     check_vote(ways[w], many, 0);
-    }
+  }
 }
 END_TEST
 
@@ -302,15 +298,14 @@ static void check_strike(failing how, waiting others, int who, int ranks, uint64
 
 static void check_strikes(failing how) {
   static const int counts[] = {2, 3, 7, 33};
-  for
-    EACH(i, counts)
-  for (uint64_t seed = 0; seed < 4; seed++)
-    for (int others = WAIT; others <= POLL; others++) {
-      if (others == POLL && counts[i] > 7) continue; /* they would take the cores from the one that fails */
-      check_strike(how, (waiting)others, 0, counts[i], seed);
-      check_strike(how, (waiting)others, 1, counts[i], seed);
-      check_strike(how, (waiting)others, counts[i] - 1, counts[i], seed);
-    }
+  for (size_t i = 0; i < COUNT(counts); i++)
+    for (uint64_t seed = 0; seed < 4; seed++)
+      for (int others = WAIT; others <= POLL; others++) {
+        if (others == POLL && counts[i] > 7) continue; /* they would take the cores from the one that fails */
+        check_strike(how, (waiting)others, 0, counts[i], seed);
+        check_strike(how, (waiting)others, 1, counts[i], seed);
+        check_strike(how, (waiting)others, counts[i] - 1, counts[i], seed);
+      }
 }
 
 START_TEST(nobody_waits_for_a_rank_that_failed) {
@@ -371,14 +366,13 @@ static void row_body(ndr_comm *comm, void *user) {
 
 START_TEST(no_letter_is_taken_for_one_of_another_call) {
   static const int counts[] = {2, 3, 5, 16};
-  for
-    EACH(i, counts)
-  for (uint64_t seed = 1; seed <= 8; seed++) {
-    row all = {seed, test_case_count(100), calloc((size_t)counts[i], sizeof *all.findings)};
-    ck_assert_int_eq(threads_run(counts[i], seed, row_body, &all, NULL), 0);
-    assert_all(all.findings, counts[i], NDR_OK, "");
-    free(all.findings);
-  }
+  for (size_t i = 0; i < COUNT(counts); i++)
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+      row all = {seed, test_case_count(100), calloc((size_t)counts[i], sizeof *all.findings)};
+      ck_assert_int_eq(threads_run(counts[i], seed, row_body, &all, NULL), 0);
+      assert_all(all.findings, counts[i], NDR_OK, "");
+      free(all.findings);
+    }
 }
 END_TEST
 

@@ -22,7 +22,7 @@ static int launched(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *size = getenv(names[i]);
-    if (size) return atoi(size);
+    if (size) return (int)strtol(size, NULL, 10);
   }
   return 1;
 }

@@ -74,8 +74,13 @@ def check_jobs(tool, folder, problems):
 def check_errors(tool, folder, problems):
     job = ["a.nc:/x", "-d", "0", "--op", "sum,var", "-o", "bad.nc"]
     os.makedirs(os.path.join(folder, "other"), exist_ok=True)
-    # One rank is in a folder that lacks the file.
+    # Rank 1 is in a folder that lacks the file; or one rank has a command line of its own.
     move = ('[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"',)
+
+    def other_line(rank, *line):
+        choose = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} ] && set -- "$1" {" ".join(line)}; exec "$@"'
+        return ["sh", "-c", choose, "sh", tool, "a.nc:/flat"]
+
     for launcher, library in LAUNCHERS:
         def refused(words, said, library=library, launcher=launcher, lines=1):
             start = time.monotonic()
@@ -87,6 +92,10 @@ def check_errors(tool, folder, problems):
         refused([tool, *job, "--op", "nothing"], "nothing")
         refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
         refused(["sh", "-c", *move, "sh", tool, *job], "(rank 1 of 3)")
+        for rank in (0, 1):
+            refused(other_line(rank, "--nonsense"), "nonsense" if rank == 0 else "has ended before the others")
+            refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")
+        refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another job")
         refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")

@@ -130,7 +130,7 @@ static void exchange_body(ndr_comm *comm, void *user) {
     ndr_mail *mail;
     reader self = {.x = x, .comm = comm, .found = found, .call = call};
     self.next = calloc((size_t)comm->ranks, sizeof *self.next);
-    ndr_status status = ndr_mail_open(&mail, comm, read_letter, &self);
+    ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, read_letter, &self);
     if (status == NDR_OK) status = exchange_letters(&self, mail);
     keep_outcome(found, ndr_mail_end(mail, status));
     free(self.next);
@@ -202,7 +202,7 @@ static ndr_status no_letters(void *user, ndr_letter *letter) {
 static void vote_body(ndr_comm *comm, void *user) {
   const vote *v = user;
   ndr_mail *mail;
-  ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, no_letters, NULL);
   if (v->fails(comm->rank, comm->ranks)) status = ndr_fail(status_of(comm->rank), "file of %d is missing", comm->rank);
   keep_outcome(&v->findings[comm->rank], ndr_mail_end(mail, status));
 }
@@ -277,7 +277,7 @@ static void strike_body(ndr_comm *comm, void *user) {
   for (int call = 0; call < 6; call++) {
     ndr_mail *mail;
     striker self = {s, comm, call};
-    ndr_status status = ndr_mail_open(&mail, comm, strike_handler, &self);
+    ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, strike_handler, &self);
     if (status == NDR_OK && call % 2 == 0) status = strike_work(&self, mail);
     status = ndr_mail_end(mail, status);
     if (call % 2 == 0)
@@ -344,7 +344,7 @@ static ndr_status hurried_call(ndr_comm *comm, const row *all, row_reader *self)
   rng same = {all->seed * 977 + (uint64_t)self->call}, own = {same.state + 31 * (uint64_t)(comm->rank + 1)};
   int fails = rng_once_in(&same, 3) ? (int)rng_between(&same, 0, comm->ranks - 1) : -1;
   int letters = (int)rng_between(&own, 0, 3);
-  ndr_status status = ndr_mail_open(&mail, comm, read_row, self);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, read_row, self);
   for (int l = 0; l < letters && status == NDR_OK; l++) {
     int to = (int)rng_between(&own, 0, comm->ranks - 1);
     if (to != comm->rank) status = ndr_mail_send(mail, to, self->call, "letter", 6);
@@ -376,6 +376,41 @@ START_TEST(no_letter_is_taken_for_one_of_another_call) {
 }
 END_TEST
 
+/* ---- ranks in different calls ---- */
+
+typedef struct mixed {
+  int other; /* the rank that is in another call */
+  bool writes;
+  finding *findings;
+} mixed;
+
+/* The others wait for a letter, or for the end. */
+static void mixed_body(ndr_comm *comm, void *user) {
+  const mixed *x = user;
+  ndr_mail *mail;
+  bool other = comm->rank == x->other;
+  ndr_status status = ndr_mail_open(&mail, comm, other ? NDR_CALL_PARTS : NDR_CALL_H5, no_letters, NULL);
+  if (other && x->writes) status = ndr_mail_send(mail, 0, 0, "letter", 6);
+  if (!other && x->writes) status = ndr_mail_look(mail, true);
+  keep_outcome(&x->findings[comm->rank], ndr_mail_end(mail, status));
+}
+
+START_TEST(ranks_in_different_calls_all_fail) {
+  for
+    EACH(i, rank_counts)
+  for (int other = 1; other < rank_counts[i]; other = other * 2 + 1) {
+    char expected[100];
+    mixed x = {other, true, calloc((size_t)rank_counts[i], sizeof *x.findings)};
+    snprintf(expected, sizeof expected, "rank %d is in another call than rank 0", other);
+    for (int k = 0; k < 2; k++, x.writes = false) {
+      ck_assert_int_eq(threads_run(rank_counts[i], (uint64_t)other, mixed_body, &x, NULL), 0);
+      assert_all(x.findings, rank_counts[i], NDR_ERR_ARGUMENT, expected);
+    }
+    free(x.findings);
+  }
+}
+END_TEST
+
 /* ---- comms that are none, and comms that fail ---- */
 
 static int calls_of_broken;
@@ -396,7 +431,7 @@ static ndr_comm sound = {sizeof(ndr_comm), 1, 2, 0, 1, NULL, broken_send, broken
 
 static ndr_status open_comm(ndr_comm *comm) {
   ndr_mail *mail;
-  ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, no_letters, NULL);
   if (status != NDR_OK) {
     ck_assert_ptr_null(mail);
     return ndr_mail_end(mail, status);
@@ -429,10 +464,10 @@ END_TEST
 START_TEST(a_rank_alone_needs_no_calls) {
   ndr_comm alone = NDR_COMM_INIT;
   ndr_mail *mail;
-  assert_ok(ndr_mail_open(&mail, &alone, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &alone, NDR_CALL_AGREE, no_letters, NULL));
   assert_ok(ndr_mail_look(mail, true));
   assert_ok(ndr_mail_end(mail, NDR_OK));
-  assert_ok(ndr_mail_open(&mail, &alone, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &alone, NDR_CALL_AGREE, no_letters, NULL));
   assert_fails(ndr_mail_end(mail, ndr_fail(NDR_ERR_FILE, "no file")), NDR_ERR_FILE, "no file");
 }
 END_TEST
@@ -440,12 +475,12 @@ END_TEST
 /* Who has a failed comm can agree with nobody. */
 START_TEST(a_comm_that_fails_is_left_alone) {
   ndr_mail *mail;
-  assert_ok(ndr_mail_open(&mail, &sound, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &sound, NDR_CALL_AGREE, no_letters, NULL));
   calls_of_broken = 0;
   assert_fails(ndr_mail_send(mail, 0, 0, NULL, 0), NDR_ERR_DEVICE, "sending to rank 0");
   assert_fails(ndr_mail_end(mail, NDR_ERR_DEVICE), NDR_ERR_DEVICE, "rank 1 of 2");
   ck_assert_int_eq(calls_of_broken, 1);
-  assert_ok(ndr_mail_open(&mail, &sound, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &sound, NDR_CALL_AGREE, no_letters, NULL));
   assert_fails(ndr_mail_look(mail, true), NDR_ERR_DEVICE, "receiving");
   assert_fails(ndr_mail_end(mail, NDR_ERR_DEVICE), NDR_ERR_DEVICE, "rank 1 of 2");
   ck_assert_int_eq(calls_of_broken, 2);
@@ -458,7 +493,7 @@ int main(void) {
              a_thousand_ranks_write_to_each_other, no_letter_is_taken_for_one_of_another_call, NULL);
   suite_case(suite, "agreement", 300, all_fail_as_the_lowest_rank_that_failed, NULL);
   suite_case(suite, "failures", 300, nobody_waits_for_a_rank_that_failed, a_handler_that_fails_is_the_rank_that_fails,
-             NULL);
+             ranks_in_different_calls_all_fail, NULL);
   suite_case(suite, "comms", 60, comms_that_are_none_are_refused, a_rank_alone_needs_no_calls,
              a_comm_that_fails_is_left_alone, NULL);
   return suite_run(suite);

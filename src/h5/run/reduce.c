@@ -408,6 +408,10 @@ ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   return attempt(work, &smaller, reason, &on_gpu);
 }
 
+void ndr_work_begin_anew(const ndr_h5_options *options) {
+  if (options->comm && options->comm->size >= sizeof *options->comm) options->comm->last = NDR_OK;
+}
+
 ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, int64_t *cells) {
   ndr_job job;
   memset(cells, 0, NDR_MAX_DIMS * sizeof *cells);
@@ -429,8 +433,10 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   NDR_TRY(ndr_job_options(&read, options));
   bool elsewhere = read.part_count || (read.comm && read.comm->rank > 0);
   if (!results && !elsewhere) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  ndr_status status;
-  do status = ndr_work_run(&work, options);
-  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH));
+  ndr_status status = ndr_work_run(&work, options);
+  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH)) {
+    ndr_work_begin_anew(&read);
+    status = ndr_work_run(&work, options);
+  }
   return status;
 }

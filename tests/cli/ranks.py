@@ -20,14 +20,28 @@ from shared_jobs import JOBS, contents, make_files, run
 
 LAUNCHERS = []  # command lines that -n and a number follow, each with the library of its MPI
 
+# A library whose call of malloc number FAULTY_MALLOC fails, and those after it.
+FAULTY = """#include <stdlib.h>
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) {
+  static long calls;
+  const char *last = getenv("FAULTY_MALLOC");
+  return last && ++calls >= atol(last) ? NULL : __real_malloc(bytes);
+}
+"""
+
 
 def build_libraries(folder, source, *flags):
     for kind, launcher in (("openmpi", ["mpirun.openmpi"]), ("mpich", ["mpiexec.mpich"])):
         if not shutil.which(f"mpicc.{kind}") or not shutil.which(launcher[0]):
             continue
-        library = os.path.join(folder, f"lib{kind}.so")
-        subprocess.run([f"mpicc.{kind}", *flags, "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", f"-I{source}/include",
-                        *glob.glob(f"{source}/src/mpi/*.c"), "-o", library], check=True)
+        library, faulty = os.path.join(folder, f"lib{kind}.so"), os.path.join(folder, "faulty.c")
+        build = [f"mpicc.{kind}", *flags, "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", f"-I{source}/include",
+                 *glob.glob(f"{source}/src/mpi/*.c"), "-o"]
+        with open(faulty, "w", encoding="ascii") as file:
+            file.write(FAULTY)
+        subprocess.run([*build, library], check=True)
+        subprocess.run([*build, library + ".faulty", faulty, "-Wl,--wrap=malloc"], check=True)
         LAUNCHERS.append((launcher, library))
 
 
@@ -104,6 +118,18 @@ def check_errors(tool, folder, problems):
         problems.append("a job that failed left a file")
 
 
+def check_memory(tool, folder, problems):
+    """A rank that has no memory for a message ends all of them, and says so."""
+    fail = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = $0 ] && export FAULTY_MALLOC=$1; shift; exec "$@"'
+    for launcher, library in LAUNCHERS:
+        for rank, call in ((0, 1), (1, 1), (1, 2), (2, 3), (0, 4)):
+            words = ["sh", "-c", fail, str(rank), str(call), tool, "a.nc:/x", "-d", "0", "-o", "bad.nc"]
+            end = run_ranks(launcher, library + ".faulty", 3, folder, *words)
+            said = f"h5gpured: out of memory for messages (rank {rank} of 3)"
+            if end[0] in (0, "hangs") or said not in end[2] or os.path.exists(os.path.join(folder, "bad.nc")):
+                problems.append(f"{launcher}: no memory on rank {rank} for call {call}: {end}")
+
+
 def ranks_of(process):
     """The processes of the tool that a launcher has started."""
     found = subprocess.run(["ps", "-eo", "pid,ppid,comm"], text=True, capture_output=True, check=True).stdout
@@ -173,4 +199,4 @@ if __name__ == "__main__":
         if not LAUNCHERS:
             print("skipped: no MPI was found (Debian: libopenmpi-dev and openmpi-bin, libmpich-dev and mpich)")
             sys.exit(77)
-        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_kills, check_alone))
+        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_kills, check_alone))

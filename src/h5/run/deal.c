@@ -35,8 +35,7 @@ static void cut(ndr_deal *deal, const ndr_slab_iterator *iterator, int64_t piece
   }
   while (deal->begins[deal->count] < pieces) {
     int64_t begin = deal->begins[deal->count], more = (pieces - begin) / ((int64_t)NEXT_SHARE * deal->ranks);
-    int64_t end = end_near(iterator, begin + (more ? more : 1), pieces, more);
-    add(deal, end > begin ? end : begin + 1);
+    add(deal, end_near(iterator, begin + (more ? more : 1), pieces, more));
   }
 }
 

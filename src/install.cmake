@@ -135,7 +135,8 @@ foreach(library IN LISTS NDREDUCE_LIBRARIES)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-if(NDREDUCE_WITH_MPI) # whose own flags its compiler has, mpicc
+# MPI's own flags are left to mpicc.
+if(NDREDUCE_WITH_MPI)
   foreach(part IN ITEMS REQUIRES LIBS REQUIRES_PRIVATE PRIVATE)
     set(NDREDUCE_PC_${part} "")
   endforeach()

@@ -353,11 +353,12 @@ typedef struct ndr_h5_progress {
   DLDevice device;     /* that reduces */
   const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
   double write_seconds;
-  /* Of ndr_h5_options.comm on rank 0: bytes, slabs and stored_bytes are those of all ranks, as far as they have told;
-   * of_ranks[i] is what rank i has told of itself, and valid during the call. 0 and NULL without, and elsewhere. */
+  /* With ndr_h5_options.comm, on rank 0: bytes, slabs and stored_bytes are sums of what all ranks have reported so far,
+   * and of_ranks[i] is the last report of rank i, valid during the call. On other ranks, and without a comm: 0, NULL.
+   */
   int ranks;
   const struct ndr_h5_progress *of_ranks;
-  int64_t sent_bytes; /* to other ranks */
+  int64_t sent_bytes; /* from this rank to others */
 } ndr_h5_progress;
 
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
@@ -420,13 +421,15 @@ typedef struct ndr_h5_options {
    * is missing, there twice or of something else, and with NDR_ERR_FILE where a file is damaged. */
   int state_count;
   const char *const *states;
-  /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process alone does.
-   * The call is collective (comm.h). Pieces of the dataset are dealt to the ranks, half of them one after the other
-   * to whoever is ready; outputs that several ranks have pieces of are put together by one of them. Results come to
-   * rank 0, with the same bits as without ranks; on others `results` may be NULL. memory and threads are each rank's;
-   * by default those that share a machine divide what it has. By the CPU; scans have no ranks. on_progress tells rank 0
-   * of all. Where rank 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. Datasets and problems must be
-   * the same on all ranks: sizes, the files' first and last bytes, and how they are cut are compared. */
+  /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process does it
+   * alone. The call is collective (comm.h). Half of the dataset's pieces are dealt to the ranks at the beginning, the
+   * others one range after the other to whoever is ready. Where several ranks have pieces of the same outputs, one of
+   * them merges their states. Rank 0 gets the results, with the same bits as without ranks; on others `results` may be
+   * NULL, also where rank 0 calls ndr_h5_writer_add_reduced. memory and threads are each rank's; by default ranks that
+   * share a machine divide what it has. on_progress gets the progress of all on rank 0, that of its own rank elsewhere.
+   * Fails with NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last bytes are compared)
+   * or cuts, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans and for a GPU (NDR_H5_AUTO is the CPU).
+   */
   ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

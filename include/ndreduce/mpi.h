@@ -1,5 +1,5 @@
-/* Ranks of MPI: libndreduce_mpi makes an ndr_comm (comm.h) of a communicator. It is a library of its own, as it is
- * bound to one MPI, and needs nothing of libndreduce.
+/* Ranks of MPI: libndreduce_mpi makes an ndr_comm (comm.h) of a communicator. It is a library of its own because it is
+ * bound to one MPI. It links nothing of libndreduce.
  *
  *   ndr_comm *comm;
  *   MPI_Init(NULL, NULL);
@@ -8,9 +8,9 @@
  *   ndr_mpi_comm_free(comm);
  *   MPI_Finalize();
  *
- * Errors of MPI end the program, as MPI's default MPI_ERRORS_ARE_FATAL has it: a message that was lost could not be
- * made good. Only memory that runs out is NDR_ERR_MEMORY. MPI must be initialised with MPI_THREAD_FUNNELED at least if
- * the program has threads of its own, and calls with a comm are then the main thread's. */
+ * Errors of MPI end the program (MPI_ERRORS_ARE_FATAL), because nothing can replace a lost message. Only memory that
+ * runs out is reported, by NDR_ERR_MEMORY. A program with threads of its own initialises MPI with MPI_THREAD_FUNNELED
+ * at least, and makes all calls with a comm in its main thread. */
 #ifndef NDREDUCE_MPI_H
 #define NDREDUCE_MPI_H
 
@@ -22,16 +22,17 @@ extern "C" {
 
 /* ---- For programs that know no mpi.h ------------------------------------------------------------------------------
  *
- * With NDR_MPI_LOADED defined before this header it declares these three alone, and includes no mpi.h. A program may
- * then open the library by dlopen, for whichever MPI it is run under. */
+ * If NDR_MPI_LOADED is defined before this header, it declares only these three, and includes no mpi.h. The program can
+ * then open the library of the MPI that it is run under by dlopen. */
 
-/* Initialises MPI, if nobody has, and makes a comm of MPI_COMM_WORLD. On failure *comm is NULL. */
+/* Initialises MPI unless that has been done, and makes a comm of MPI_COMM_WORLD. Collective. On failure *comm is NULL.
+ */
 NDR_API ndr_status ndr_mpi_start(ndr_comm **comm);
 
-/* Frees the comm, which may be NULL, and finalizes MPI if ndr_mpi_start has initialised it. Collective. */
+/* Frees the comm, which may be NULL, and finalizes MPI if ndr_mpi_start initialised it. Collective. */
 NDR_API void ndr_mpi_stop(ndr_comm *comm);
 
-/* Ends all ranks' processes at once, for a rank that cannot go on nor agree. Does not return. */
+/* Ends the processes of MPI_COMM_WORLD at once, for a rank that can neither go on nor agree. Does not return. */
 NDR_API void ndr_mpi_abort(ndr_comm *comm, int code);
 
 /* ---- For programs of MPI ---------------------------------------------------------------------------------------- */
@@ -45,9 +46,10 @@ NDR_API void ndr_mpi_abort(ndr_comm *comm, int code);
 extern "C" {
 #endif
 
-/* Makes a comm of the ranks of `communicator`, which it duplicates, so that messages of one are not taken for those of
- * the other. Collective. node_rank and node_ranks are of the processes that share memory. Free with ndr_mpi_comm_free.
- * On failure, NDR_ERR_MEMORY or NDR_ERR_ARGUMENT for null pointers, *comm is NULL. */
+/* Makes a comm of the ranks of `communicator`. The comm has a duplicate of it, so that their messages are not confused.
+ * node_rank and node_ranks count the processes that share memory. Collective. Free with ndr_mpi_comm_free. Fails with
+ * NDR_ERR_MEMORY on all ranks, or with NDR_ERR_ARGUMENT on this one for a null pointer or MPI_COMM_NULL; then *comm is
+ * NULL. */
 NDR_API ndr_status ndr_mpi_comm(ndr_comm **comm, MPI_Comm communicator);
 
 /* Waits until what was sent has left, and frees the comm; NULL is allowed. Collective, before MPI_Finalize. */

@@ -1,5 +1,5 @@
-/* Calls that several ranks make together: see ndreduce/comm.h. Each rank reduces its part to partial states, which go
- * up a binary tree of ranks as exported accumulators; rank 0 has the results. */
+/* Collective calls for arrays: see ndreduce/comm.h. Each rank reduces its part to partial states. Exported, they go up
+ * a binary tree of ranks, which merges them; rank 0 finishes them. */
 #include <stdlib.h>
 
 #include "api/accumulator.h"
@@ -10,7 +10,8 @@ enum { MOST_LEVELS = 31 };
 typedef struct tree {
   int rank, ranks;
   ndr_accumulator *states;
-  ndr_letter letters[MOST_LEVELS]; /* of rank + 2^level, until the levels below it are merged; bytes NULL: none */
+  ndr_letter
+      letters[MOST_LEVELS]; /* [level]: from rank + 2^level, until the levels below are merged; bytes NULL: none */
 } tree;
 
 static ndr_status refuse_letter(void *user, ndr_letter *letter) {
@@ -37,10 +38,10 @@ static ndr_status check_part(const ndr_problem *problem, const DLTensor *part, c
     if (offset[d] < 0 || offset[d] > problem->shape[d] - part->shape[d])
       return ndr_fail(NDR_ERR_ARGUMENT, "a part of size %lld at %lld leaves dim %d of size %lld",
                       (long long)part->shape[d], (long long)offset[d], d, (long long)problem->shape[d]);
-  return NDR_OK; /* what else there is to check of a tensor, adding it does */
+  return NDR_OK; /* ndr_accumulator_add checks the rest of the tensor */
 }
 
-/* Before the work, as they would be refused only after all of it. */
+/* Before the work: ndr_accumulator_finish would refuse them only after it. */
 static ndr_status check_results(const ndr_accumulator *a, DLTensor *const *results) {
   ndr_request request = a->whole;
   return ndr_request_results(&request, (const DLTensor *const *)results);
@@ -90,7 +91,8 @@ static ndr_status send_states(const tree *t, ndr_mail *mail, int level) {
   return status;
 }
 
-/* At level k ranks whose number is a multiple of 2^(k+1) take the states of the rank that is 2^k further. */
+/* At level k a rank that is a multiple of 2^(k+1) takes the states of rank + 2^k. Any other rank sends its own, and is
+ * done. */
 static ndr_status climb(tree *t, ndr_mail *mail) {
   for (int level = 0; level < MOST_LEVELS && 1 << level < t->ranks; level++) {
     if (t->rank & 1 << level) return send_states(t, mail, level);

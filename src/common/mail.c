@@ -22,7 +22,7 @@
 
 enum { HEAD = 8, OUTCOME_HEAD = 32, SENTENCE = 1024, ANYBODY = -1 };
 
-/* Kinds of our own. */
+/* Kinds of the mail's own letters. */
 enum { END = -1, STOP = -2, COUNT = -3, DONE = -4, OUTCOME = -5 };
 
 /* Bits of a message's first word, beside its kind. */
@@ -30,12 +30,12 @@ enum { END = -1, STOP = -2, COUNT = -3, DONE = -4, OUTCOME = -5 };
 #define DROPPED (UINT64_C(1) << 33) /* the letter ends here, and is not whole */
 enum { CALL_SHIFT = 40 };           /* of the sender's ndr_call */
 
-/* Of a rank, as the others have sent it so far. */
+/* What there is to know of another rank. */
 typedef struct {
-  unsigned char *bytes; /* of the letter that is coming */
+  unsigned char *bytes; /* what has come of the letter that it is sending */
   size_t count;
-  bool dropped;           /* there is no memory for that letter, here or there */
-  int64_t sent, expected; /* letters to it from here, and on rank 0 from all others together */
+  bool dropped;           /* that letter is lost, as memory for it ran out, here or there */
+  int64_t sent, expected; /* letters to it: from this rank; on rank 0: from all ranks but 0, by their ENDs */
 } other;
 
 struct ndr_mail {
@@ -45,7 +45,7 @@ struct ndr_mail {
   ndr_mail_handler *handler;
   void *user;
   other *others;
-  int64_t received, awaited; /* letters; the latter is -1 but between COUNT and DONE */
+  int64_t received, awaited; /* letters: so far, and by COUNT; the latter -1 before COUNT and after DONE */
   int ended, done;           /* on rank 0: ranks whose END, and whose DONE, has come */
   bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
@@ -221,7 +221,8 @@ static ndr_status receive_letter(ndr_mail *m, int from, bool wait, ndr_letter *l
 
 /* ---- How the call fares ----------------------------------------------------------------------------------------- */
 
-/* What END, STOP and OUTCOME begin with: status, rank, a number, and the sentence. */
+/* END, STOP and OUTCOME begin with status, rank that failed, a number, length of the sentence, and the sentence.
+ * Returns how many bytes that is. */
 static size_t put_outcome(const ndr_mail *m, int64_t number, unsigned char *bytes) {
   size_t length = m->status == NDR_OK ? 0 : strlen(m->sentence);
   ndr_word_store((uint64_t)m->status, bytes);
@@ -232,7 +233,7 @@ static size_t put_outcome(const ndr_mail *m, int64_t number, unsigned char *byte
   return OUTCOME_HEAD + length;
 }
 
-/* Bytes behind it; *number may be NULL. */
+/* Reads what put_outcome wrote, and returns what follows it; `number` may be NULL. */
 static const unsigned char *take_outcome(ndr_mail *m, const ndr_letter *letter, int64_t *number) {
   char sentence[SENTENCE] = "";
   size_t length = (size_t)ndr_word_load(letter->bytes + 24);
@@ -280,7 +281,7 @@ static ndr_status take_own(ndr_mail *m, const ndr_letter *letter) {
   }
 }
 
-/* Takes a letter that has come; once the call has failed, throws it away. */
+/* Handles a letter, or throws it away if not `handles`, or if the call has failed. */
 static ndr_status take_letter(ndr_mail *m, ndr_letter *letter, bool handles) {
   if (letter->kind < 0 && !letter->bytes) return lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
   if (letter->kind < 0) return take_own(m, letter);
@@ -302,7 +303,7 @@ static ndr_status take_next(ndr_mail *m, int from, bool wait, bool handles, bool
   return status;
 }
 
-/* What the call has come to, as this rank's failure. */
+/* The status of the call, and its sentence as ndr_last_error(). */
 static ndr_status outcome(const ndr_mail *m) {
   if (m->status == NDR_OK) return NDR_OK;
   if (m->failed == 0) return ndr_fail(m->status, "%s", m->sentence);

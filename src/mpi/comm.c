@@ -1,8 +1,8 @@
-/* The two calls of ndr_comm by MPI: see ndreduce/mpi.h. Messages have the tag 0 of a communicator of their own.
+/* `send` and `receive` of an ndr_comm by MPI: see ndreduce/mpi.h. Messages have tag 0 of a communicator of their own.
  *
- * What is sent is copied, so that nobody waits for its receiver. What has come is taken from MPI in any order, into a
- * list, when somebody waits for room or for a message. Two ranks that send each other more than MPI holds would wait
- * for each other otherwise. */
+ * `send` copies the message and does not wait for its receiver. While a rank waits, for room to send or for a message,
+ * it moves whatever has come from MPI into a list, the inbox. Otherwise two ranks that send each other more than MPI
+ * holds would wait for each other. */
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -14,10 +14,10 @@
 
 enum { TAG = 0, YIELDS = 200, LEAST_NAP = 10000, LONGEST_NAP = 500000 /* nanoseconds */ };
 
-/* More is not kept under way: send waits. */
+/* If more bytes than this would be under way, `send` waits. */
 #define MOST_UNDER_WAY ((size_t)256 << 20)
 
-/* Bytes of a message that is on its way, or has come. */
+/* A message that is on its way, or has come. */
 typedef struct message {
   struct message *next;
   MPI_Request request; /* of one on its way */
@@ -61,7 +61,7 @@ static void take_out(list *l, message **at) {
   if (!*at) l->end = at;
 }
 
-/* Frees what has left. */
+/* Frees the messages that MPI has sent. */
 static void clear_sent(ranks *r) {
   for (message **at = &r->sent.first; *at;) {
     message *m = *at;
@@ -78,7 +78,7 @@ static void clear_sent(ranks *r) {
   }
 }
 
-/* Takes one message from MPI, if one has come. */
+/* Moves one message from MPI to the inbox, if one has come. */
 static ndr_status collect(ranks *r, bool *got) {
   int come, count;
   MPI_Message handle;
@@ -95,7 +95,7 @@ static ndr_status collect(ranks *r, bool *got) {
   return NDR_OK;
 }
 
-/* Waits a little, longer each time, and so leaves the core to ranks that work. */
+/* Waits a little, longer with each try, so that ranks that work have the core. */
 static void pause_after(int tries) {
   if (tries < YIELDS) {
     sched_yield();
@@ -120,7 +120,7 @@ static ndr_status send_message(void *user, int to, const void *bytes, size_t cou
   message *m = make_message(count);
   if (!m) return NDR_ERR_MEMORY;
   if (count) memcpy(m->bytes, bytes, count);
-  /* clear_sent and empty complete the request, which the checker does not follow through the list. */
+  /* clear_sent and empty complete the request; the checker does not see that. */
   // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker)
   MPI_Isend(m->bytes, (int)count, MPI_BYTE, to, TAG, r->communicator, &m->request);
   r->under_way += count;
@@ -129,7 +129,7 @@ static ndr_status send_message(void *user, int to, const void *bytes, size_t cou
   // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)
 }
 
-/* The first message of the rank, or of any if that is -1. */
+/* The first message in the inbox from that rank, or from any if `from` is -1. */
 static message **find(ranks *r, int from) {
   message **at = &r->inbox.first;
   while (*at && from >= 0 && (*at)->from != from) at = &(*at)->next;
@@ -182,7 +182,7 @@ static void fill_in(ranks *r, MPI_Comm communicator) {
   MPI_Comm_free(&node);
 }
 
-/* All ranks have memory, or none makes a comm. */
+/* If one rank has no memory, none makes a comm. */
 ndr_status ndr_mpi_comm(ndr_comm **comm, MPI_Comm communicator) {
   if (!comm) return NDR_ERR_ARGUMENT;
   *comm = NULL;

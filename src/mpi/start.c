@@ -1,15 +1,15 @@
-/* Starts and ends MPI for a program that does not know it: see ndreduce/mpi.h. */
+/* Starts and ends MPI for a program without mpi.h: see ndreduce/mpi.h. */
 #include <stdbool.h>
 
 #include "ndreduce/mpi.h"
 
-static bool started; /* by us */
+static bool started; /* ndr_mpi_start has initialised MPI */
 
 ndr_status ndr_mpi_start(ndr_comm **comm) {
-  int is, level;
+  int initialized, level;
   if (!comm) return NDR_ERR_ARGUMENT;
-  MPI_Initialized(&is);
-  if (!is) {
+  MPI_Initialized(&initialized);
+  if (!initialized) {
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
     started = true;
   }
@@ -23,6 +23,6 @@ void ndr_mpi_stop(ndr_comm *comm) {
 }
 
 void ndr_mpi_abort(ndr_comm *comm, int code) {
-  (void)comm; /* its ranks may be some of the world's, which all have to end */
+  (void)comm; /* all processes must end, also those that are not its ranks */
   MPI_Abort(MPI_COMM_WORLD, code);
 }

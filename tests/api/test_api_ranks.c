@@ -1,5 +1,5 @@
-/* Reductions of arrays that ranks hold in parts: the result is that of the whole, its bits are the same whoever is
- * ready first, and who fails makes all fail. */
+/* ndreduce_parts and ndr_comm_agree: the result is that of the whole array, its bits do not depend on who is ready
+ * first, and a rank that fails makes all fail. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 enum { MOST_RANKS = 7 };
 
-/* What a rank is given, and what comes out. */
+/* A rank's arguments, and the outcome. */
 typedef struct share {
   const ndr_problem *problem;
-  const DLTensor *part; /* NULL: rank gives a null pointer */
+  const DLTensor *part; /* may be NULL */
   const int64_t *offset;
   DLTensor *const *results;
   ndr_options options;
@@ -66,7 +66,7 @@ static void free_outcome(outcome *o, int count) {
   for (int i = 0; i < count; i++) array_free(&o->of[i]);
 }
 
-/* Reduces the parts by as many ranks, each with some number of threads. */
+/* Reduces the parts by one rank each, with random numbers of threads. */
 static void reduce_cut(rng *random, const ndr_problem *c, const test_array *array, int ranks, box *boxes,
                        outcome *made) {
   share shares[MOST_RANKS];
@@ -202,7 +202,7 @@ END_TEST
 
 /* ---- errors ---- */
 
-static float kept; /* the result; nothing may be written to it */
+static float kept; /* the result, to which a call that fails writes nothing */
 
 static void check_failure(void (*spoil)(twelve *, int rank), int who, ndr_status status, const char *word) {
   for (int ranks = who + 1; ranks <= MOST_RANKS; ranks++)
@@ -332,7 +332,7 @@ static void agree_body(ndr_comm *comm, void *user) {
     ndr_explain_failure("%s", "said before");
     mine = NDR_ERR_FILE;
   }
-  own->status = ndr_comm_agree(comm, mine, own->part ? no_file : NULL);
+  own->status = ndr_comm_agree(comm, mine, own->part ? no_file : NULL); /* part: with a sentence */
   snprintf(own->sentence, sizeof own->sentence, "%s", ndr_last_error());
 }
 

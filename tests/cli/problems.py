@@ -1,12 +1,11 @@
-"""What tests share: how many cases they try; and how those end that collect what is wrong, with each problem on a line,
-their number, and the exit status."""
+"""How many cases a test tries, and how it ends: it prints each problem that it has collected on a line, and their number."""
 import os
 import sys
 import tempfile
 
 
 def share_of(cases, first=0):
-    """Of NDR_TEST_SHARE cases one, as under sanitizers, whose programs start slowly. `first` moves which one."""
+    """Every NDR_TEST_SHARE-th case, from number `first` on: fewer cases under sanitizers, whose programs start slowly."""
     share = int(os.environ.get("NDR_TEST_SHARE") or 1)
     return list(cases)[first % share::share]
 
@@ -17,7 +16,7 @@ def case_count(usual):
 
 
 def tell(problems):
-    """Prints them, and returns the exit status."""
+    """Prints the problems, and returns the exit status."""
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")
     return 1 if problems else 0

@@ -1,4 +1,4 @@
-"""Reductions that several processes share, their files, and how their results are compared."""
+"""What merge.py and ranks.py share: reductions, their input files, and how results are read."""
 import os
 import subprocess
 import sys

@@ -43,7 +43,7 @@ static void assert_all(const finding *findings, int ranks, ndr_status status, co
 
 static const size_t sizes[] = {0, 1, 7, 8, 4096, 0, 100003};
 static const size_t large_sizes[] = {NDR_MESSAGE_BYTES - 8, NDR_MESSAGE_BYTES - 7, 2 * NDR_MESSAGE_BYTES + 5, 0, 3};
-static const int steps[] = {1, 2, 5}; /* to the rank that is so many further */
+static const int steps[] = {1, 2, 5}; /* a rank writes to rank + step */
 
 typedef struct exchange {
   const size_t *sizes;
@@ -64,7 +64,7 @@ static unsigned char byte_of(int from, int to, int call, int letter, size_t at) 
   return (unsigned char)(from * 31 + to * 7 + call * 5 + letter * 3 + (int)(at % 251));
 }
 
-/* Of long letters some bytes are enough, which the thread sanitizer watches one by one. */
+/* Of long letters only some bytes are checked: the thread sanitizer is slow on each one. */
 static size_t step_of(size_t count) {
   return count > 4096 ? 997 : 1;
 }
@@ -396,18 +396,17 @@ static void mixed_body(ndr_comm *comm, void *user) {
 }
 
 START_TEST(ranks_in_different_calls_all_fail) {
-  for
-    EACH(i, rank_counts)
-  for (int other = 1; other < rank_counts[i]; other = other * 2 + 1) {
-    char expected[100];
-    mixed x = {other, true, calloc((size_t)rank_counts[i], sizeof *x.findings)};
-    snprintf(expected, sizeof expected, "rank %d is in another call than rank 0", other);
-    for (int k = 0; k < 2; k++, x.writes = false) {
-      ck_assert_int_eq(threads_run(rank_counts[i], (uint64_t)other, mixed_body, &x, NULL), 0);
-      assert_all(x.findings, rank_counts[i], NDR_ERR_ARGUMENT, expected);
+  for (size_t i = 0; i < COUNT(rank_counts); i++)
+    for (int other = 1; other < rank_counts[i]; other = other * 2 + 1) {
+      char expected[100];
+      mixed x = {other, true, calloc((size_t)rank_counts[i], sizeof *x.findings)};
+      snprintf(expected, sizeof expected, "rank %d is in another call than rank 0", other);
+      for (int k = 0; k < 2; k++, x.writes = false) {
+        ck_assert_int_eq(threads_run(rank_counts[i], (uint64_t)other, mixed_body, &x, NULL), 0);
+        assert_all(x.findings, rank_counts[i], NDR_ERR_ARGUMENT, expected);
+      }
+      free(x.findings);
     }
-    free(x.findings);
-  }
 }
 END_TEST
 
@@ -472,7 +471,7 @@ START_TEST(a_rank_alone_needs_no_calls) {
 }
 END_TEST
 
-/* Who has a failed comm can agree with nobody. */
+/* With a comm that failed, nobody can agree. */
 START_TEST(a_comm_that_fails_is_left_alone) {
   ndr_mail *mail;
   assert_ok(ndr_mail_open(&mail, &sound, NDR_CALL_AGREE, no_letters, NULL));

@@ -18,22 +18,22 @@ enum { MOST_RANKS = 1024, SOME_RANKS = 64 };
 
 /* ---- One reduction by all --------------------------------------------------------------------------------------- */
 
-/* What the ranks are to do, and what each came to. */
+/* What the ranks do, and the status and sentence of each. */
 typedef struct {
   const char *path;
   const ndr_problem *problem;
-  const char *path_of_last; /* NULL: as that of all */
+  const char *path_of_last; /* of the last rank, if not NULL */
   ndr_h5_options how;
   uint64_t seed;
-  int ill;            /* the rank that fails; -1: none */
+  int failing;        /* the rank that fails; -1: none */
   int idle;           /* 1 + the rank that agrees in place of the reduction; 0: none */
   DLTensor **results; /* rank 0's */
   ndr_status statuses[MOST_RANKS];
   char sentences[MOST_RANKS][512];
 } work;
 
-/* Memory and threads are each rank's own. */
-static ndr_status reduce_as(const work *w, ndr_comm *comm, int ill) {
+/* Each rank has its own memory and threads. */
+static ndr_status reduce_as(const work *w, ndr_comm *comm, int failing) {
   rng random = {w->seed + (uint64_t)comm->rank * 7919};
   ndr_h5_options how = w->how;
   ndr_h5_dataset *dataset;
@@ -41,10 +41,10 @@ static ndr_status reduce_as(const work *w, ndr_comm *comm, int ill) {
   how.threads = (int)rng_between(&random, 1, 3);
   how.memory = (int64_t)1 << rng_between(&random, 20, 26);
   bool last = comm->rank == comm->ranks - 1;
-  if (comm->rank != ill) how.on_progress = NULL;
+  if (comm->rank != failing) how.on_progress = NULL;
   if (comm->rank == w->idle - 1) return ndr_comm_agree(comm, NDR_OK, NULL);
   ndr_status status = ndr_h5_open(&dataset, last && w->path_of_last ? w->path_of_last : w->path, NULL, NULL);
-  if (status == NDR_OK && comm->rank == ill && !how.on_progress) {
+  if (status == NDR_OK && comm->rank == failing && !how.on_progress) {
     ndr_h5_close(dataset);
     return ndr_comm_agree(comm, NDR_ERR_FILE, "the disk is full of sand");
   }
@@ -55,10 +55,11 @@ static ndr_status reduce_as(const work *w, ndr_comm *comm, int ill) {
 
 static void body(ndr_comm *comm, void *user) {
   work *w = user;
-  w->statuses[comm->rank] = reduce_as(w, comm, w->ill);
+  w->statuses[comm->rank] = reduce_as(w, comm, w->failing);
   snprintf(w->sentences[comm->rank], sizeof w->sentences[0], "%s", ndr_last_error());
 }
 
+/* All ranks end with the status `wanted`, and no message is left. */
 static void run_counted(work *w, int ranks, ndr_status wanted, threads_sent *sent) {
   int64_t left = threads_run(ranks, w->seed, body, w, sent);
   for (int i = 0; i < ranks; i++)
@@ -91,7 +92,7 @@ static void assert_same(const test_array *one, const test_array *other, const nd
   ck_assert_msg(bytes == 0 || memcmp(a, b, (size_t)bytes) == 0, "%s by %d ranks", case_text(problem), ranks);
 }
 
-/* The same by one process and by several numbers of ranks. */
+/* One process and several numbers of ranks give the same bits. */
 static void check_ranks(const char *path, const ndr_problem *problem, const ndr_h5_options *how, rng *random) {
   test_array alone[NDR_MAX_OPS], together[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
@@ -113,7 +114,7 @@ static void check_ranks(const char *path, const ndr_problem *problem, const ndr_
   for (int k = 0; k < problem->op_count; k++) array_free(&alone[k]);
 }
 
-/* Small cells make many pieces; a stretch has 64 elements an output, so that cases with few outputs have most. */
+/* Small cells make many pieces. A piece has 64 elements of each output, so that cases with few outputs have most. */
 START_TEST(any_number_of_ranks_gives_the_same_bits) {
   rng random = {test_seed()};
   const ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -132,7 +133,7 @@ END_TEST
 
 /* ---- Groups ----------------------------------------------------------------------------------------------------- */
 
-/* Of one file of packed elements with missing ones: few stages, which are divided, and many, which are not. */
+/* Groups of packed elements, some missing: in few stages, which are divided, and in many, which are not. */
 START_TEST(stages_give_the_same_bits) {
   rng random = {test_seed()};
   ndr_h5_dataset *dataset;
@@ -159,8 +160,7 @@ START_TEST(stages_give_the_same_bits) {
 }
 END_TEST
 
-/* ---- Many ranks ---------------------------------------------------------------------------------------------------
- */
+/* ---- Many ranks ------------------------------------------------------------------------------------------------- */
 
 static double seconds(void) {
   struct timespec now;
@@ -168,11 +168,12 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One output of 4,096 pieces, half of which are handed out. Each rank but 0 sends what it is going to do, what it has
- * done (and that again after every quarter of a second), its end, a question for each range, and the states of each
- * piece; rank 0 answers the questions and tells the outcome. */
+/* How many messages many-machines.md lets the ranks of one stage send. For each rank but 0: job, last report, END,
+ * COUNT, DONE, OUTCOME, a last question, and the answer that no range is left. One more report for each quarter of a
+ * second. A question and an answer for each range that is handed out, unless it is rank 0's. The states of each piece,
+ * unless its rank owns the output. */
 START_TEST(a_thousand_ranks_send_what_the_model_says) {
-  enum { ELEMENTS = 4096 * 64, RANKS = 1024, PIECES = 4096 };
+  enum { RANKS = 1024, PIECES = 4096, HANDED_OUT = PIECES / 2, ELEMENTS = PIECES * 64 };
   static double numbers[ELEMENTS];
   static threads_sent sent[RANKS];
   double sum;
@@ -183,17 +184,17 @@ START_TEST(a_thousand_ranks_send_what_the_model_says) {
   ndr_h5_dataset *dataset = h5_open_written(h5_input, &tensor, NDR_F64, NULL);
   ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
   ndr_h5_close(dataset);
-  work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .ill = -1};
+  work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .failing = -1};
   w.results = (DLTensor *[]){&result};
   ndr_first_shift = 14;
   double begin = seconds();
   run_counted(&w, RANKS, NDR_OK, sent);
   double took = seconds() - begin;
   ndr_first_shift = 0;
-  int64_t messages = 0, bytes = 0, told = (int64_t)(took / 0.25) + 1, handed_out = PIECES / 2;
+  int64_t messages = 0, bytes = 0, reports = (int64_t)(took / 0.25) + 1;
   for (int i = 0; i < RANKS; i++) messages += sent[i].messages, bytes += sent[i].bytes;
-  int64_t least = (int64_t)(RANKS - 1) * (6 + 1) + PIECES / 2;
-  int64_t most = (int64_t)(RANKS - 1) * (8 + told) + 2 * handed_out + PIECES;
+  int64_t least = (int64_t)(RANKS - 1) * 8 + PIECES / 2;
+  int64_t most = (int64_t)(RANKS - 1) * (8 + reports) + (int64_t)2 * HANDED_OUT + PIECES;
   ck_assert_msg(least <= messages && messages <= most, "%lld messages, not %lld to %lld", (long long)messages,
                 (long long)least, (long long)most);
   ck_assert(sum == (double)ELEMENTS * (ELEMENTS - 1) / 2);
@@ -208,13 +209,14 @@ enum { ROWS = 4000, COLUMNS = 4 };
 
 static double values[ROWS][COLUMNS];
 
+/* chunk: NULL for a contiguous dataset. */
 static void write_rows(const char *path, const hsize_t *chunk) {
   DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
   h5_make_folder();
   ndr_h5_close(h5_open_written(path, &tensor, NDR_F64, chunk));
 }
 
-/* Sums along the rows, which fail on all ranks with one sentence that has these words. */
+/* Sums of the columns fail on all ranks with one sentence, which has these words. */
 static void check_failure(work *w, int ranks, ndr_status wanted, const char *words) {
   ndr_h5_dataset *dataset;
   double sums[COLUMNS];
@@ -234,8 +236,8 @@ static void check_failure(work *w, int ranks, ndr_status wanted, const char *wor
 
 START_TEST(a_rank_that_fails_ends_it_for_all) {
   write_rows(h5_input, NULL);
-  for (int ill = 0; ill < 5; ill++) {
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .ill = ill};
+  for (int failing = 0; failing < 5; failing++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .failing = failing};
     check_failure(&w, 5, NDR_ERR_FILE, "the disk is full of sand");
   }
   h5_remove_folder();
@@ -249,8 +251,8 @@ static int cancel(void *user, const ndr_h5_progress *progress) {
 
 START_TEST(a_rank_that_is_stopped_ends_it_for_all) {
   write_rows(h5_input, (const hsize_t[]){50, COLUMNS});
-  for (int ill = 0; ill < 5; ill++) {
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7 + (uint64_t)ill, .ill = ill};
+  for (int failing = 0; failing < 5; failing++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7 + (uint64_t)failing, .failing = failing};
     w.how.on_progress = cancel;
     check_failure(&w, 5, NDR_ERR_CANCELLED, "stopped by on_progress");
   }
@@ -261,7 +263,7 @@ END_TEST
 START_TEST(a_rank_that_is_in_another_call_ends_it_for_all) {
   write_rows(h5_input, NULL);
   for (int idle = 0; idle < 5; idle++) {
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .ill = -1, .idle = 1 + idle};
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .failing = -1, .idle = 1 + idle};
     check_failure(&w, 5, NDR_ERR_ARGUMENT, "is in another call than rank 0");
   }
   h5_remove_folder();
@@ -284,7 +286,7 @@ START_TEST(a_comm_is_good_after_a_failure) {
   ndr_h5_close(dataset);
   ndr_first_shift = 14;
   for (uint64_t seed = 0; seed < 8; seed++) {
-    work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .seed = seed, .ill = -1};
+    work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .seed = seed, .failing = -1};
     w.results = (DLTensor *[]){&result};
     memset(sums, 1, sizeof sums);
     for (int i = 0; i < 5; i++) w.statuses[i] = NDR_ERR_RESULT;
@@ -304,27 +306,43 @@ START_TEST(a_damaged_chunk_is_everyones) {
   h5_make_folder();
   H5Pset_chunk(creation, 2, (const hsize_t[]){50, COLUMNS});
   H5Pset_deflate(creation, 1);
-  h5_write(h5_input, &tensor, NDR_F64, creation);
+  h5_write(path, &tensor, NDR_F64, creation);
   H5Pclose(creation);
+}
+
+/* Where in the file the chunk begins that has this row. */
+static long chunk_offset(const char *path, hsize_t row) {
+  haddr_t at;
+  hsize_t bytes;
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), data = H5Dopen2(file, "x", H5P_DEFAULT);
+  ck_assert_int_ge(H5Dget_chunk_info_by_coord(data, (const hsize_t[]){row, 0}, NULL, &at, &bytes), 0);
+  H5Dclose(data);
+  H5Fclose(file);
+  return (long)at;
+}
+
+/* Writes 8 bytes, and keeps those that were there. */
+static void swap_bytes(const char *path, long at, char *bytes) {
+  char before[8];
+  FILE *bare = fopen(path, "r+b");
+  fseek(bare, at, SEEK_SET);
+  ck_assert_uint_eq(fread(before, 1, sizeof before, bare), sizeof before);
+  fseek(bare, at, SEEK_SET);
+  fwrite(bytes, 1, sizeof before, bare);
+  fclose(bare);
+  memcpy(bytes, before, sizeof before);
+}
+
+/* One chunk of 80 is no stream of deflate: the rank that has it fails, and the others hear of it. */
+START_TEST(a_damaged_chunk_is_everyones) {
+  write_deflated_rows(h5_input);
   for (hsize_t row = 0; row < ROWS; row += 950) {
-    char before[8];
-    haddr_t at;
-    hsize_t bytes;
-    hid_t file = H5Fopen(h5_input, H5F_ACC_RDONLY, H5P_DEFAULT), data = H5Dopen2(file, "x", H5P_DEFAULT);
-    ck_assert_int_ge(H5Dget_chunk_info_by_coord(data, (const hsize_t[]){row, 0}, NULL, &at, &bytes), 0);
-    H5Dclose(data);
-    H5Fclose(file);
-    FILE *bare = fopen(h5_input, "r+b");
-    fseek(bare, (long)at, SEEK_SET);
-    ck_assert_uint_eq(fread(before, 1, sizeof before, bare), sizeof before);
-    fseek(bare, (long)at, SEEK_SET);
-    fputs("no zlib!", bare);
-    fflush(bare);
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = row + 1, .ill = -1};
+    long at = chunk_offset(h5_input, row);
+    char bytes[] = "no zlib!";
+    swap_bytes(h5_input, at, bytes);
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = row + 1, .failing = -1};
     check_failure(&w, 6, NDR_ERR_FILE, "in.h5:/x: ");
-    fseek(bare, (long)at, SEEK_SET);
-    fwrite(before, 1, sizeof before, bare);
-    fclose(bare);
+    swap_bytes(h5_input, at, bytes);
   }
   h5_remove_folder();
 }
@@ -336,9 +354,9 @@ START_TEST(other_files_are_noticed) {
   snprintf(other, sizeof other, "%s", h5_output);
   DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){100, COLUMNS}));
-  work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
+  work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
   check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
-  values[0][0] = 1; /* of the same size, and cut alike */
+  values[0][0] = 1; /* of the same size and with the same cuts */
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){50, COLUMNS}));
   values[0][0] = 0;
   check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
@@ -347,10 +365,9 @@ START_TEST(other_files_are_noticed) {
 }
 END_TEST
 
-/* What the options cannot be together with ranks. */
-START_TEST(refusals) {
+START_TEST(a_gpu_and_parts_are_refused) {
   write_rows(h5_input, NULL);
-  work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
+  work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
   w.how.device = NDR_H5_CUDA;
   check_failure(&w, 2, NDR_ERR_UNSUPPORTED, "ranks of a reduction are for the CPU");
   w.how.device = NDR_H5_AUTO;

@@ -13,7 +13,7 @@ enum { STACK_BYTES = 512 << 10, LOOK_NANOSECONDS = 20000 };
 
 typedef struct message {
   struct message *next;
-  int from, held; /* times that its receiver looks, and does not see it */
+  int from, held; /* held: how many times its receiver looks and does not see it */
   size_t count;
   void *bytes;
 } message;
@@ -22,7 +22,7 @@ typedef struct mailbox {
   pthread_mutex_t lock;
   pthread_cond_t filled;
   message *first, **end; /* in the order in which they came */
-  bool *seen;            /* of each rank: a message of it has been passed, behind which its others wait */
+  bool *seen;            /* [rank], in `choose`: its first message has been looked at; its others come later */
 } mailbox;
 
 typedef struct world world;
@@ -61,7 +61,7 @@ static ndr_status send_message(void *user, int to, const void *bytes, size_t cou
   return NDR_OK;
 }
 
-/* Where in the box the message is that comes next: the first of its sender. NULL: none can be seen. */
+/* Chooses the next message: the first of its sender. Returns the pointer to it in the list; NULL: none can be seen. */
 static message **choose(member *self, mailbox *box, int from) {
   message **chosen = NULL;
   int choices = 0;
@@ -143,7 +143,7 @@ static void start_members(world *w, uint64_t seed) {
   pthread_attr_destroy(&attributes);
 }
 
-/* Returns how many messages were in it. */
+/* Returns how many messages were left in it. */
 static int64_t close_box(mailbox *box) {
   int64_t left = 0;
   for (message *m = box->first, *next; m; m = next, left++) {

@@ -65,11 +65,11 @@ typedef struct h5gpured_options {
   bool scans;       /* --scan: running values by ops[0] */
   ndr_op scan_op;
   bool exclusive, reverse;
-  int part, part_count;   /* of --part; 0: not given */
-  const char *state;      /* NULL: not given */
-  char *note;             /* the command line that the file of --state keeps, or the first file of --merge has kept */
-  bool merge;             /* the files named are such ones; what is reduced stands in the first one's command line */
-  char **words, **states; /* the words of that; and the files, or NULL */
+  int part, part_count; /* of --part; 0: not given */
+  const char *state;    /* NULL: not given */
+  char *note; /* a part's command line: to be kept in the file of --state, or from the first file of --merge */
+  bool merge; /* the inputs are files of --state; what they reduce is in the first one's note */
+  char **words, **states; /* of --merge: the words of the note, and the files; or NULL */
   int state_count;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
@@ -106,10 +106,11 @@ typedef struct answer {
 /* Reads the command line. --help, --version and mistakes end the program here. */
 void options_read(h5gpured_options *options, int argc, char **argv);
 
-/* The words of a command line as the one text that a file of partial states keeps, to be freed; NULL: out of memory.
- * And the words in such a text, which is changed and must live on: their array, to be freed, begins as argv does, with
- * a place for the program's name. */
+/* The words of a command line as one text, which a file of partial states keeps. To be freed; NULL: out of memory. */
 char *states_note(int argc, char **argv);
+
+/* The words in such a text, as an array like argv, whose first place is NULL. The text is changed, and must live as
+ * long as the array. The array is to be freed; NULL: out of memory. */
 char **states_words(char *note, int *count);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
@@ -309,8 +310,8 @@ void groups_unfold(answer *a);
 /* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
 char *weights_comment(const char *list);
 
-/* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. Where `part_argc` is not 0, the command line
- * of a part stands before it: "DATE: h5gpured PART_ARGUMENTS; h5gpured ARGUMENTS". */
+/* "DATE: h5gpured ARGUMENTS", or, if `part_argc` is not 0, "DATE: h5gpured PART_ARGUMENTS; h5gpured ARGUMENTS". To be
+ * freed; NULL: out of memory. */
 char *history_line(int part_argc, char **part_argv, int argc, char **argv);
 
 /* Puts options in place of the library's names for them, in the library's sentences. */
@@ -342,20 +343,24 @@ bool results_stream(const answer *a);
 /* Fills in the results. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
-/* Looks for an MPI launcher, and begins as one of its ranks; ends the program where that fails. Ranks other than 0 say
- * nothing until the options are read, and not much afterwards. */
+/* Under an MPI launcher begins as one of its ranks, or ends the program if that fails. Ranks other than 0 print nothing
+ * until ranks_speak. */
 void ranks_start(void);
+
+/* Call when the options are read: ranks other than 0 get stderr back, for crashes; they explain nothing. */
 void ranks_speak(h5gpured_options *options);
 
-/* The ranks; NULL: this process is alone. Whether it is the one that has the output, or alone. */
+/* The ranks; NULL: this process is alone. */
 ndr_comm *ranks_comm(void);
+
+/* Whether this process has the output: it is rank 0, or alone. */
 bool ranks_leads(void);
 
-/* Keeps what a rank other than 0 has to complain of, for rank 0 to say; else false. */
+/* On ranks other than 0 keeps a complaint for ranks_agree, and returns true. False: this process prints it. */
 bool ranks_keep(const char *text);
 
-/* Whether all ranks are good, to be asked once, when nothing but the output's appearance is left to do. Rank 0 says
- * what failed on another one. */
+/* Whether all ranks are good; `good`: this one is. Collective, when all is done but to make the output appear. Rank 0
+ * prints what failed on another rank. Once the ranks have agreed, or a call of theirs has failed, returns `good`. */
 bool ranks_agree(bool good);
 
 /* Whether a signal has come that ends the program. It does so at once, unless work_can_stop(true) has been called: then

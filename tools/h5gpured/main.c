@@ -194,8 +194,8 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
 
-/* Without -o an input that fails does not keep the others from being answered. Of ranks one may fail alone: then all
- * stop. */
+/* Without -o, the other inputs are answered even if one fails. Not by ranks: one of them may fail alone, and
+ * would be at the next input before the others. */
 static bool answer_all(const h5gpured_options *options, const destination *to) {
   bool good = true;
   int count = options->concat ? 1 : options->input_count;

@@ -234,21 +234,21 @@ static void read_format(void *target, const char *text) {
   cli_refuse(&tool, "--format takes text, json, hdf5, npy or csv, not '%s'", text);
 }
 
-/* Whether the words of a file are read: only who has typed a line is answered. */
-static bool is_kept_line(const void *target) {
+/* Whether the words are those of a file's note: --help and --version answer only the command line itself. */
+static bool reads_note(const void *target) {
   return ((const h5gpured_options *)target)->state_count > 0;
 }
 
 static void print_version(void *target, const char *text) {
   (void)text;
-  if (is_kept_line(target)) return;
+  if (reads_note(target)) return;
   printf("h5gpured (ndreduce) %s\n", ndr_version());
   exit(EXIT_SUCCESS);
 }
 
 static void print_help(void *target, const char *text) {
   (void)text;
-  if (is_kept_line(target)) return;
+  if (reads_note(target)) return;
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
         "If no DATASET is named, all data variables that have the dims of --dims are taken where these are names, else "
@@ -476,7 +476,7 @@ static void check(h5gpured_options *options) {
   check_operators(options);
 }
 
-/* The option that says something of results, of which a part has none; NULL: none is given. */
+/* A given option that is about results, which a part does not have; NULL: none is given. */
 static const char *option_of_results(const h5gpured_options *options) {
   return options->output         ? "--output"
          : options->format_named ? "--format"
@@ -505,7 +505,8 @@ __attribute__((noreturn)) static void end_with(const char *reason) {
   exit(EXIT_INPUT);
 }
 
-/* Takes back what a part's command line says of itself and of its machine, and what only who merges may allow. */
+/* Resets the options of a part's command line that are about the part itself or its machine, and those that only the
+ * command line of --merge may give. */
 static void forget_part(h5gpured_options *options) {
   options->part = options->part_count = 0;
   options->state = NULL;
@@ -517,8 +518,8 @@ static void forget_part(h5gpured_options *options) {
   options->overwrite = options->allow_external = options->explain = options->progress = options->quiet = false;
 }
 
-/* Reads the command line that the first file keeps, and this one, `given`, once more on top of it: once it was read to
- * find the files. What stands in a file may be anybody's, so it must be the line of a part, which gives no results. */
+/* Reads the command line that the first file keeps, and then this one, `given`, again, so that it overrides. (The first
+ * reading found the files.) Anybody may have written the file, so its line may have no options of results. */
 static void read_merged(h5gpured_options *options, int argc, char **given) {
   int file_count = options->input_count, count;
   char **files = options->inputs, *note;

@@ -1,6 +1,5 @@
-/* Many processes that an MPI launcher has started. Each of them reads the options and opens the files; one of them,
- * rank 0, has the output and says what there is to say. MPI is loaded where there is a launcher, so that the program
- * runs without. */
+/* The processes that an MPI launcher has started. Each of them reads the options and opens the files; one of them, rank
+ * 0, has the output and prints. MPI is loaded only under a launcher, so that the program runs without MPI. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,8 +18,9 @@ static ndr_comm calls;           /* the comm as MPI's library has made it */
 static void (*stop)(ndr_comm *); /* ends MPI */
 static void (*abort_all)(ndr_comm *, int code);
 
-/* How many processes the launcher has started: what Open MPI, MPICH and its relatives, and Slurm say of it. */
-static int launched(void) {
+/* How many processes the launcher has started, by the variables of Open MPI, of MPICH and its relatives, and of Slurm.
+ */
+static int launched_processes(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *size = getenv(names[i]);
@@ -42,7 +42,7 @@ static void to_null(int descriptor) {
   if (null >= 0) close(null);
 }
 
-/* What is wrong with the options is wrong on all ranks, and said by one. */
+/* Mistakes in the options are the same on all ranks, so only rank 0 prints them. */
 static void be_silent(void) {
   to_null(STDOUT_FILENO);
   kept_stderr = dup(STDERR_FILENO);
@@ -80,11 +80,11 @@ static void refuse(int count, const char *why) {
 
 void ranks_start(void) {
   const char *library = getenv("NDREDUCE_MPI_LIBRARY");
-  int count = launched();
+  int count = launched_processes();
   if (count <= 1 || (library && strcmp(library, "none") == 0)) return;
   void *mpi = dlopen(library && *library ? library : NDREDUCE_MPI_SONAME, RTLD_NOW | RTLD_GLOBAL);
   if (!mpi) refuse(count, dlerror());
-  int (*start)(ndr_comm **);
+  ndr_status (*start)(ndr_comm **);
   *(void **)&start = dlsym(mpi, "ndr_mpi_start");
   *(void **)&stop = dlsym(mpi, "ndr_mpi_stop");
   *(void **)&abort_all = dlsym(mpi, "ndr_mpi_abort");

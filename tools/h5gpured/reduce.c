@@ -47,10 +47,10 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
 typedef struct {
   progress_bar bar;
   bool shown, warned;
-  ndr_h5_progress last, *of_ranks; /* the latter what last.of_ranks points to */
+  ndr_h5_progress last, *of_ranks; /* of_ranks: what last.of_ranks points to */
 } progress_watch;
 
-/* What ranks have told lasts no longer than the call; without memory for it there is nothing to explain. */
+/* Copies the ranks' reports, which are valid only during the call. Without memory they are not explained. */
 static void keep_ranks(progress_watch *w) {
   size_t bytes = (size_t)w->last.ranks * sizeof *w->of_ranks;
   if (bytes && !w->of_ranks) w->of_ranks = malloc(bytes);
@@ -77,24 +77,30 @@ static void explain_stage(const char *name, double seconds, int64_t bytes) {
   if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
 }
 
-/* How evenly the ranks have worked: of each stage what the least busy, the mean and the most busy rank took. */
+enum { STAGES = 5 };
+
+static const char *const stage_names[STAGES] = {"reading", "decoding", "unpacking", "reducing", "waiting"};
+
+static double stage_seconds(const ndr_h5_progress *p, int stage) {
+  return (const double[STAGES]){p->read_seconds, p->decode_seconds, p->unpack_seconds, p->reduce_seconds,
+                                p->wait_seconds}[stage];
+}
+
+/* How evenly the ranks have worked: the least, mean and most seconds of a rank, for each stage. */
 static void explain_ranks(const ndr_h5_progress *p) {
-  static const char *const names[] = {"reading", "decoding", "unpacking", "reducing", "waiting"};
   int64_t sent = 0;
   if (!p->of_ranks) return;
   for (int i = 0; i < p->ranks; i++) sent += p->of_ranks[i].sent_bytes;
   fprintf(stderr, "ranks    %d, which sent each other %.4g MB", p->ranks, (double)sent / 1e6);
-  for (int stage = 0; stage < 5; stage++) {
+  for (int stage = 0; stage < STAGES; stage++) {
     double least = INFINITY, most = 0, sum = 0;
     for (int i = 0; i < p->ranks; i++) {
-      const ndr_h5_progress *one = &p->of_ranks[i];
-      const double seconds[] = {one->read_seconds, one->decode_seconds, one->unpack_seconds, one->reduce_seconds,
-                                one->wait_seconds};
-      least = fmin(least, seconds[stage]);
-      most = fmax(most, seconds[stage]);
-      sum += seconds[stage];
+      double seconds = stage_seconds(&p->of_ranks[i], stage);
+      least = fmin(least, seconds);
+      most = fmax(most, seconds);
+      sum += seconds;
     }
-    fprintf(stderr, "%s %s %.3f, %.3f, %.3f s", stage ? ";" : ": least, mean and most", names[stage], least,
+    fprintf(stderr, "%s %s %.3f, %.3f, %.3f s", stage ? ";" : ": least, mean and most", stage_names[stage], least,
             sum / p->ranks, most);
   }
   fputc('\n', stderr);

@@ -1,5 +1,5 @@
-/* The command line of a part, which the file of --state keeps whole, as one text: --merge needs only the files, and
- * what else is said of the results. Which of its words count there is settled in options.c. */
+/* A part's command line as one text. The file of --state keeps it whole, so that --merge need not be told again what
+ * the parts reduce. options.c says which of its options --merge obeys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ char *states_note(int argc, char **argv) {
 }
 
 char **states_words(char *note, int *count) {
-  size_t most = 3;
+  size_t most = 3; /* the program's name, the first word, and NULL */
   for (const char *c = note; *c; c++) most += *c == SEPARATOR;
   char **words = calloc(most, sizeof *words);
   *count = 1;

@@ -38,7 +38,7 @@ bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab);
 /* How many pieces there are. */
 int64_t ndr_slab_iterator_pieces(const ndr_slab_iterator *iterator);
 
-/* The pieces of the same outputs as this one: *begin to *end - 1. The iterator is at its beginning. */
+/* Pieces *begin .. *end - 1 are those of the same outputs as `piece`. The iterator is at its beginning. */
 void ndr_slab_iterator_alike(const ndr_slab_iterator *iterator, int64_t piece, int64_t *begin, int64_t *end);
 
 #endif

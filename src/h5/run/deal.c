@@ -5,15 +5,14 @@
 
 #include "core/status.h"
 
-/* One in so many pieces is handed out; and of its share of those that are left, a rank gets one in so many at a time.
- */
-enum { LATE_SHARE = 2, NEXT_SHARE = 2 };
+enum {
+  LATE_SHARE = 2,  /* 1 / LATE_SHARE of the pieces are handed out */
+  NEXT_SHARE = 2,  /* the next range has 1 / (NEXT_SHARE * ranks) of the pieces that are left */
+  WHOLE_STAGES = 2 /* from this many stages for each rank on, no stage is divided */
+};
 
-/* So many stages for each rank, and no stage is divided. */
-enum { STAGES = 2 };
-
-/* The end of a range that should end at `piece`: pieces of the same outputs stay together if that moves it by a small
- * part of the range. */
+/* The end of a range of about `size` pieces that should end at `piece`. It is moved to where the next outputs' pieces
+ * begin, unless the pieces of the same outputs are more than half of the range. */
 static int64_t end_near(const ndr_slab_iterator *iterator, int64_t piece, int64_t pieces, int64_t size) {
   int64_t begin, end;
   if (piece >= pieces) return pieces;
@@ -22,35 +21,36 @@ static int64_t end_near(const ndr_slab_iterator *iterator, int64_t piece, int64_
   return piece - begin < end - piece ? begin : end;
 }
 
-static void add(ndr_deal *deal, int64_t end) {
-  int64_t before = deal->begins[deal->count];
-  deal->begins[++deal->count] = end > before ? end : before;
+/* Adds a range; an end before its begin makes it empty. */
+static void add_range(ndr_deal *deal, int64_t end) {
+  int64_t begin = deal->begins[deal->count];
+  deal->begins[++deal->count] = end > begin ? end : begin;
 }
 
-/* Ranges of equal size, and then ever smaller ones; *deal has room for them. */
-static void cut(ndr_deal *deal, const ndr_slab_iterator *iterator, int64_t pieces) {
+/* Ranges of equal size, one for each rank, and then ever smaller ones. */
+static void cut_ranges(ndr_deal *deal, const ndr_slab_iterator *iterator, int64_t pieces) {
   int64_t early = pieces - pieces / LATE_SHARE, size = early / deal->ranks;
   for (int i = 1; i <= deal->ranks; i++) {
-    add(deal, end_near(iterator, size * i + early % deal->ranks * i / deal->ranks, pieces, size));
+    add_range(deal, end_near(iterator, size * i + early % deal->ranks * i / deal->ranks, pieces, size));
   }
   while (deal->begins[deal->count] < pieces) {
     int64_t begin = deal->begins[deal->count], more = (pieces - begin) / ((int64_t)NEXT_SHARE * deal->ranks);
-    add(deal, end_near(iterator, begin + (more ? more : 1), pieces, more));
+    add_range(deal, end_near(iterator, begin + (more ? more : 1), pieces, more));
   }
 }
 
 ndr_status ndr_deal_make(ndr_deal *deal, const ndr_slab_iterator *iterator, int ranks, int64_t stage,
                          int64_t stage_count) {
   int64_t pieces = ndr_slab_iterator_pieces(iterator);
-  bool whole = stage_count >= (int64_t)STAGES * ranks;
+  bool whole = stage_count >= (int64_t)WHOLE_STAGES * ranks;
   ndr_deal_clear(deal);
   *deal = (ndr_deal){.ranks = ranks, .stage = stage};
   deal->begins = calloc((size_t)(ranks + pieces) + 2, sizeof *deal->begins);
   if (!deal->begins) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   if (whole)
-    add(deal, pieces);
+    add_range(deal, pieces);
   else
-    cut(deal, iterator, pieces);
+    cut_ranges(deal, iterator, pieces);
   return NDR_OK;
 }
 
@@ -59,7 +59,7 @@ void ndr_deal_clear(ndr_deal *deal) {
   deal->begins = NULL;
 }
 
-/* The rank that has a range, or would have it, if it were not handed out. */
+/* The ranks in turn: the first range of each, and the owners of outputs that are split. */
 static int rank_of(const ndr_deal *deal, int64_t range) {
   return (int)((range + deal->stage) % deal->ranks);
 }
@@ -70,7 +70,6 @@ int64_t ndr_deal_range(const ndr_deal *deal, int rank) {
   return -1;
 }
 
-/* The range that a piece is in. */
 static int64_t range_of(const ndr_deal *deal, int64_t piece) {
   int64_t low = 0, high = deal->count;
   while (high - low > 1) {

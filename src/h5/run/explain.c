@@ -169,6 +169,17 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "%s\n", job->memory_is_default ? ", a quarter of what is free" : "");
 }
 
+/* How many blocks of outputs have pieces in several ranges; *blocks: of how many. */
+static int64_t count_split(const ndr_slab_iterator *iterator, const ndr_deal *deal, int64_t *blocks) {
+  int64_t split = 0, pieces = ndr_slab_iterator_pieces(iterator);
+  *blocks = 0;
+  for (int64_t begin = 0, end; begin < pieces; begin = end, ++*blocks) {
+    ndr_slab_iterator_alike(iterator, begin, &begin, &end);
+    split += ndr_deal_splits(deal, begin, end);
+  }
+  return split;
+}
+
 /* How the first stage is dealt to ranks. */
 static ndr_status append_ranks(sheet *s, const ndr_job *job) {
   const ndr_comm *comm = job->options.comm;
@@ -177,20 +188,16 @@ static ndr_status append_ranks(sheet *s, const ndr_job *job) {
   if (!comm) return NDR_OK;
   NDR_TRY(ndr_deal_make(&deal, iterator, comm->ranks, 0, job->stage_count));
   int64_t pieces = ndr_slab_iterator_pieces(iterator),
-          late = deal.count > comm->ranks ? deal.begins[comm->ranks] : pieces;
-  int64_t blocks = 0, split = 0;
-  for (int64_t begin = 0, end; begin < pieces; begin = end, blocks++) {
-    ndr_slab_iterator_alike(iterator, begin, &begin, &end);
-    split += ndr_deal_splits(&deal, begin, end);
-  }
+          late = deal.count > comm->ranks ? pieces - deal.begins[comm->ranks] : 0;
+  int64_t blocks, split = count_split(iterator, &deal, &blocks);
   append(s, "ranks    %d, of this machine %d: %lld pieces, ", comm->ranks, comm->node_ranks, (long long)pieces);
   if (deal.count == 1)
     append(s, "each of %d stages one rank's\n", job->stage_count);
   else if (split == 0)
-    append(s, "%lld handed out as ranks are ready; outputs are divided\n", (long long)(pieces - late));
+    append(s, "%lld handed out as ranks are ready; outputs are divided\n", (long long)late);
   else
     append(s, "%lld handed out as ranks are ready; partial states of %lld of %lld blocks of outputs go to owners\n",
-           (long long)(pieces - late), (long long)split, (long long)blocks);
+           (long long)late, (long long)split, (long long)blocks);
   ndr_deal_clear(&deal);
   return NDR_OK;
 }

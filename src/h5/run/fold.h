@@ -15,10 +15,13 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 /* Adds a slab of the block as it was read; may change data. */
 ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data);
 
-/* Hands on the partial states of the piece that ends with this slab; adds to the piece, of which nothing has been
- * added, those of all files. */
+/* Takes the partial states of one column of a piece. */
 typedef ndr_status ndr_state_taker(void *user, ndr_state_key key, const ndr_accumulator *sums);
+
+/* Gives the taker the states of the piece that ends with this slab, column by column. */
 ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user);
+
+/* Adds the states of all files to the piece, which must be empty. */
 ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set);
 
 /* Adds the stretch that ends with this slab to those before it. */

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A quarter of what is free, or NDR_LEAST_MEMORY if that is more, for each of the processes that share the machine. */
+/* What each of the processes that share this machine takes: its share of a quarter of what is free, but at least
+ * NDR_LEAST_MEMORY. */
 int64_t ndr_default_memory(int processes);
 
 #define NDR_LEAST_MEMORY ((int64_t)64 << 20)

@@ -19,7 +19,7 @@ ndr_status ndr_job_options(ndr_h5_options *options, const ndr_h5_options *given)
   return ndr_fail(NDR_ERR_ARGUMENT, "options.memory is %lld", (long long)options->memory);
 }
 
-/* Ranks that share a machine's cores take each its share of them, unless their launcher has bound them to fewer. */
+/* Ranks that share a machine divide its cores. A rank that its launcher has bound to fewer cores takes only those. */
 static int default_threads(const ndr_h5_options *options) {
   int mine = ndr_thread_count(), ranks = options->comm ? options->comm->node_ranks : 1;
   int share = ranks > 1 ? (int)sysconf(_SC_NPROCESSORS_ONLN) / ranks : mine;

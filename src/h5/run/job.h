@@ -71,8 +71,8 @@ ndr_status ndr_job_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, 
 /* For tests: if not negative, NDR_H5_AUTO takes a GPU from so many bytes of elements on. */
 extern int64_t ndr_gpu_pays;
 
-/* For tests: how many times the sizes of cells and leaves are halved even where memory does not force it, so that a
- * small dataset has many. */
+/* For tests: how many times cells and leaves are halved at least, even if memory suffices, so that a small dataset has
+ * many pieces. */
 extern int ndr_first_shift;
 
 /* Whether GPUs convert stored elements; a variable for the tests. */

@@ -190,9 +190,8 @@ static void print_size(int64_t bytes, char *text, size_t capacity) {
     snprintf(text, capacity, "%.0f%ciB", value + 1, units[unit]);
 }
 
-/* Smaller cells and leaves give other last bits, but are better than nothing; not for processes that share a job, which
- * must cut it alike.
- */
+/* If memory is short, cells and leaves are smaller, which changes last bits. Not where processes share the job: they
+ * must cut it alike. */
 static ndr_status cut(ndr_job *job) {
   int64_t least = INT64_MAX;
   char enough[32];

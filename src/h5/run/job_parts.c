@@ -1,4 +1,4 @@
-/* See job_parts.h. What two processes must agree on is a text: the dataset, the problem, and how it is cut. */
+/* See job_parts.h. */
 #include "h5/run/job_parts.h"
 
 #include <stdlib.h>
@@ -40,12 +40,12 @@ void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
   iterator->to = to;
 }
 
-/* ---- What parts agree on ---------------------------------------------------------------------------------------- */
+/* ---- What must be the same -------------------------------------------------------------------------------------- */
 
 enum { SIGNED_BYTES = 4096 };
 
-/* How large a file is, and a checksum of its first and last bytes: the former tell of a changed structure, the latter
- * of what was appended. Times differ where a file has been copied. */
+/* The size of a file, and a checksum of its first and last bytes: the first change with its structure, the last when
+ * something is appended. Not its time, which a copy does not keep. */
 static void print_file(FILE *to, const char *path) {
   unsigned char bytes[SIGNED_BYTES];
   struct stat about;

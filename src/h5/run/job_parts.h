@@ -1,4 +1,5 @@
-/* A job that is one part of several, or whose results come from the partial states of all of them. */
+/* A job that processes share: this one has one part of several, or makes the results from the partial states of all
+ * parts, or is a rank (ranks.h has what ranks do). */
 #ifndef NDR_H5_RUN_JOB_PARTS_H
 #define NDR_H5_RUN_JOB_PARTS_H
 
@@ -14,11 +15,12 @@ static inline bool ndr_job_is_shared(const ndr_job *job) {
   return job->options.part_count || job->options.state_count || job->options.comm;
 }
 
-/* What the processes that share a job must agree on, as a text: datasets, problem, and how they are cut. To be freed;
- * NULL: out of memory. */
+/* A text that must be the same in all processes that share a job: of its files, problem, and cuts. To be freed; NULL:
+ * out of memory. */
 char *ndr_job_describe(const ndr_job *job);
 
-/* Checks the options, which the job has, and leaves the work to the CPU. */
+/* Checks the job's options. A job that is shared is for the CPU: NDR_H5_AUTO becomes that, GPUs are refused. A comm of
+ * one rank becomes NULL. */
 ndr_status ndr_job_check_parts(ndr_job *job);
 
 /* Leaves the iterator the pieces of the job's part; none where all comes from states. */

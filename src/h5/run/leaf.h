@@ -18,7 +18,7 @@ typedef struct ndr_leaf_buffers {
 
 void ndr_leaf_buffers_free(ndr_leaf_buffers *buffers);
 
-/* A column of the slab: the leaves that come to the same outputs. */
+/* A column of the slab: leaves of the same outputs. */
 ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t column);
 
 /* The leaf of that number, along the reduced dims, of a column of the slab. */

@@ -1,4 +1,4 @@
-/* See ranks.h: the letters that ranks send each other. What they mean to outputs is in ranks_join.c. */
+/* See ranks.h: the letters that ranks send each other. ranks_join.c makes outputs of the states and boxes in them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,21 +7,22 @@
 #include "h5/run/job_parts.h"
 #include "h5/run/ranks_inside.h"
 
-/* Rank 0 is told how far the others are every so many seconds. */
-#define TELL_SECONDS 0.25
+/* The other ranks report to rank 0 at most this often. */
+#define REPORT_SECONDS 0.25
 
 /* ---- The job ---------------------------------------------------------------------------------------------------- */
 
-static ndr_status compare(const ndr_ranks *r, int rank) {
+/* Compares the jobs of rank 0 and another rank, if both are known. */
+static ndr_status compare_jobs(const ndr_ranks *r, int rank) {
   if (!r->job_text || !r->job_texts[rank] || strcmp(r->job_text, r->job_texts[rank]) == 0) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "rank %d has another job (%s) than rank 0 (%s)", rank, r->job_texts[rank],
                   r->job_text);
 }
 
 static ndr_status take_job(ndr_ranks *r, ndr_letter *letter) {
-  r->job_texts[letter->from] = (char *)letter->bytes; /* with its final 0 */
+  r->job_texts[letter->from] = (char *)letter->bytes; /* the sender included the final 0 */
   letter->bytes = NULL;
-  return compare(r, letter->from);
+  return compare_jobs(r, letter->from);
 }
 
 ndr_status ndr_ranks_start(ndr_ranks *r, const ndr_job *job, DLTensor *const *results) {
@@ -31,13 +32,14 @@ ndr_status ndr_ranks_start(ndr_ranks *r, const ndr_job *job, DLTensor *const *re
   r->job_text = ndr_job_describe(job);
   if (!r->handed_out || !r->job_text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   if (r->rank != 0) return ndr_ranks_send(r, 0, NDR_LETTER_JOB, r->job_text, strlen(r->job_text) + 1);
-  for (int rank = 1; rank < r->ranks; rank++) NDR_TRY(compare(r, rank));
+  for (int rank = 1; rank < r->ranks; rank++) NDR_TRY(compare_jobs(r, rank));
   return NDR_OK;
 }
 
 /* ---- Ranges ----------------------------------------------------------------------------------------------------- */
 
-/* The next range of a stage that has so many to hand out; -1: there is none. Rank 0 need not have come to the stage. */
+/* On rank 0: the next range of a stage that hands out `count` ranges; -1: none is left. Other ranks may be in a later
+ * stage than rank 0, so they say the stage and its count. */
 static int64_t hand_out(ndr_ranks *r, int64_t stage, int64_t count) {
   if (stage < 0 || stage >= r->job->stage_count || r->handed_out[stage] >= count) return -1;
   return r->ranks + r->handed_out[stage]++;
@@ -55,7 +57,7 @@ static void take_answer(ndr_ranks *r, int64_t range) {
   r->asked = false;
 }
 
-/* Asks while there is still something to do, so that the answer comes in time. */
+/* Asks for the next range. Called before the range at hand is reduced, so that the answer has come when it is done. */
 static ndr_status ask(ndr_ranks *r) {
   unsigned char question[16];
   int64_t count = r->deal.count > r->ranks ? r->deal.count - r->ranks : 0;
@@ -98,9 +100,9 @@ ndr_status ndr_ranks_next(ndr_ranks *r, int64_t *from, int64_t *to, bool *done) 
   return NDR_OK;
 }
 
-/* ---- How far they are ------------------------------------------------------------------------------------------- */
+/* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
-enum { TOLD_WORDS = 12 };
+enum { REPORT_WORDS = 12 };
 
 static uint64_t bits_of(double value) {
   uint64_t bits;
@@ -114,27 +116,27 @@ static double value_of(uint64_t bits) {
   return value;
 }
 
-static ndr_status tell(ndr_ranks *r, const ndr_h5_progress *p, bool finished, bool weighed) {
-  unsigned char bytes[8 * TOLD_WORDS];
-  const uint64_t words[TOLD_WORDS] = {(uint64_t)p->bytes,
-                                      (uint64_t)p->slabs,
-                                      (uint64_t)p->stored_bytes,
-                                      (uint64_t)p->threads,
-                                      bits_of(p->read_seconds),
-                                      bits_of(p->decode_seconds),
-                                      bits_of(p->unpack_seconds),
-                                      bits_of(p->wait_seconds),
-                                      bits_of(p->reduce_seconds),
-                                      (uint64_t)r->sent_bytes,
-                                      finished,
-                                      weighed};
-  for (int i = 0; i < TOLD_WORDS; i++) ndr_word_store(words[i], bytes + (size_t)8 * i);
-  return ndr_ranks_send(r, 0, NDR_LETTER_TELL, bytes, sizeof bytes);
+static ndr_status send_report(ndr_ranks *r, const ndr_h5_progress *p, bool finished, bool weighed) {
+  unsigned char bytes[8 * REPORT_WORDS];
+  const uint64_t words[REPORT_WORDS] = {(uint64_t)p->bytes,
+                                        (uint64_t)p->slabs,
+                                        (uint64_t)p->stored_bytes,
+                                        (uint64_t)p->threads,
+                                        bits_of(p->read_seconds),
+                                        bits_of(p->decode_seconds),
+                                        bits_of(p->unpack_seconds),
+                                        bits_of(p->wait_seconds),
+                                        bits_of(p->reduce_seconds),
+                                        (uint64_t)r->sent_bytes,
+                                        finished,
+                                        weighed};
+  for (int i = 0; i < REPORT_WORDS; i++) ndr_word_store(words[i], bytes + (size_t)8 * i);
+  return ndr_ranks_send(r, 0, NDR_LETTER_REPORT, bytes, sizeof bytes);
 }
 
-static ndr_status take_told(ndr_ranks *r, const ndr_letter *letter) {
-  uint64_t words[TOLD_WORDS];
-  for (int i = 0; i < TOLD_WORDS; i++) words[i] = ndr_word_load(letter->bytes + (size_t)8 * i);
+static ndr_status take_report(ndr_ranks *r, const ndr_letter *letter) {
+  uint64_t words[REPORT_WORDS];
+  for (int i = 0; i < REPORT_WORDS; i++) words[i] = ndr_word_load(letter->bytes + (size_t)8 * i);
   r->progress[letter->from] = (ndr_h5_progress){.bytes = (int64_t)words[0],
                                                 .slabs = (int64_t)words[1],
                                                 .stored_bytes = (int64_t)words[2],
@@ -150,8 +152,8 @@ static ndr_status take_told(ndr_ranks *r, const ndr_letter *letter) {
   return NDR_OK;
 }
 
-/* Rank 0's progress is its own, and the bytes and slabs of all. */
-static void add_all(ndr_ranks *r, const ndr_h5_progress *mine, ndr_h5_progress *all) {
+/* *all: `mine`; on rank 0 with the sums of all ranks' bytes and slabs, and all reports. */
+static void add_reports(ndr_ranks *r, const ndr_h5_progress *mine, ndr_h5_progress *all) {
   *all = *mine;
   all->sent_bytes = r->sent_bytes;
   if (r->rank != 0) return;
@@ -167,18 +169,18 @@ static void add_all(ndr_ranks *r, const ndr_h5_progress *mine, ndr_h5_progress *
 
 ndr_status ndr_ranks_look(ndr_ranks *r, const ndr_h5_progress *mine, ndr_h5_progress *all) {
   NDR_TRY(ndr_mail_look(r->mail, false));
-  add_all(r, mine, all);
+  add_reports(r, mine, all);
   double now = ndr_seconds();
-  if (r->rank == 0 || now - r->told < TELL_SECONDS) return NDR_OK;
-  r->told = now;
-  return tell(r, mine, false, false);
+  if (r->rank == 0 || now - r->reported < REPORT_SECONDS) return NDR_OK;
+  r->reported = now;
+  return send_report(r, mine, false, false);
 }
 
 ndr_status ndr_ranks_finish(ndr_ranks *r, const ndr_h5_progress *mine, ndr_h5_progress *all, bool *weighed) {
-  if (r->rank != 0) return tell(r, mine, true, *weighed);
+  if (r->rank != 0) return send_report(r, mine, true, *weighed);
   while (r->finished < r->ranks - 1) NDR_TRY(ndr_ranks_wait(r));
   *weighed = *weighed || r->weighed;
-  add_all(r, mine, all);
+  add_reports(r, mine, all);
   return NDR_OK;
 }
 
@@ -190,7 +192,7 @@ static ndr_status take_states(ndr_ranks *r, ndr_letter *letter) {
   return ndr_ranks_own(r, bytes, letter->count);
 }
 
-/* Ranks are as this one is: their letters have the bytes that they should. */
+/* Trusts the lengths of letters: they come from the same program. */
 static ndr_status take(void *user, ndr_letter *letter) {
   ndr_ranks *r = user;
   switch (letter->kind) {
@@ -199,7 +201,7 @@ static ndr_status take(void *user, ndr_letter *letter) {
   case NDR_LETTER_RANGE: take_answer(r, (int64_t)ndr_word_load(letter->bytes)); return NDR_OK;
   case NDR_LETTER_STATES: return take_states(r, letter);
   case NDR_LETTER_BOX: return ndr_ranks_take_box(r, letter->bytes, letter->count);
-  default: return take_told(r, letter);
+  default: return take_report(r, letter);
   }
 }
 

@@ -1,4 +1,4 @@
-/* What ranks.c, which has the letters, and ranks_join.c, which has the outputs, share. */
+/* What ranks.c (letters) and ranks_join.c (states and outputs) share. */
 #ifndef NDR_H5_RUN_RANKS_INSIDE_H
 #define NDR_H5_RUN_RANKS_INSIDE_H
 
@@ -6,11 +6,11 @@
 #include "h5/run/deal.h"
 #include "h5/run/ranks.h"
 
-/* States of a piece that this rank owns, as they were exported. */
+/* States of a piece, for outputs that this rank owns. */
 typedef struct ndr_owned_state {
   struct ndr_owned_state *next;
   ndr_state_key key;
-  unsigned char *letter; /* of which the export is the end */
+  unsigned char *letter; /* NDR_STATES_HEAD bytes and an exported accumulator */
   size_t count;          /* bytes of the letter */
 } ndr_owned_state;
 
@@ -23,28 +23,28 @@ struct ndr_ranks {
   DLTensor *const *results;
   ndr_sink sink; /* sends boxes to rank 0 */
   ndr_deal deal;
-  bool begun;                              /* the range that is this rank's from the beginning is taken */
-  bool asked;                              /* for a range of the stage, and not been answered */
-  int64_t answer;                          /* a range, or -1 */
-  ndr_owned_state *owned[NDR_OWNED_LISTS]; /* by their keys */
+  bool begun;                              /* ndr_ranks_next has given this rank's first range */
+  bool asked;                              /* rank 0 for a range, and it has not answered */
+  int64_t answer;                          /* the range that rank 0 has handed out to this rank; -1: none is left */
+  ndr_owned_state *owned[NDR_OWNED_LISTS]; /* lists by a hash of their keys */
   int64_t sent_bytes;
-  double told; /* when rank 0 was last told */
+  double reported; /* when this rank last reported */
   /* Of rank 0. */
-  char *job_text, **job_texts; /* its own job's, and those of the others */
-  int64_t *handed_out;         /* ranges of each stage */
-  ndr_h5_progress *progress;   /* of each rank */
-  int finished;                /* other ranks */
-  bool weighed;                /* one of them has seen a weight other than 0 */
+  char *job_text, **job_texts; /* of ndr_job_describe: this rank's, and on rank 0 the others' */
+  int64_t *handed_out;         /* how many ranges of each stage */
+  ndr_h5_progress *progress;   /* the last report of each rank */
+  int finished;                /* how many other ranks have done all stages */
+  bool weighed;                /* another rank has seen a weight other than 0 */
 };
 
 /* Kinds of letters. */
 enum {
-  NDR_LETTER_JOB,    /* to rank 0: what the sender is going to reduce */
-  NDR_LETTER_ASK,    /* to rank 0: for the next range of a stage, of so many that are handed out */
-  NDR_LETTER_RANGE,  /* from rank 0: which that is; -1: there is none left */
+  NDR_LETTER_JOB,    /* to rank 0: the text of the sender's job */
+  NDR_LETTER_ASK,    /* to rank 0: for the next range of a stage; the stage, and how many ranges it hands out */
+  NDR_LETTER_RANGE,  /* from rank 0: the number of that range; -1: none is left */
   NDR_LETTER_STATES, /* to an owner: a key and an export */
-  NDR_LETTER_BOX,    /* to rank 0: a box of results: which, begin[] and size[] in turns, elements */
-  NDR_LETTER_TELL    /* to rank 0: how far the sender is */
+  NDR_LETTER_BOX,    /* to rank 0: a box of a result: its number, begin[d] and size[d] of each dim, elements */
+  NDR_LETTER_REPORT  /* to rank 0: a report, the sender's progress */
 };
 
 static inline ndr_status ndr_ranks_send(ndr_ranks *r, int to, int kind, const void *bytes, size_t count) {
@@ -60,15 +60,16 @@ static inline ndr_status ndr_ranks_wait(ndr_ranks *r) {
 /* Bytes in front of the export in a letter of states. */
 enum { NDR_STATES_HEAD = 24 };
 
-/* Keeps a letter of states, which is the ranks' from now on. */
+/* Keeps a letter of states; takes it over even on failure. */
 ndr_status ndr_ranks_own(ndr_ranks *ranks, unsigned char *letter, size_t count);
 
-/* Writes a box of results that another rank has sent. */
+/* Puts a box of results that another rank has sent into the job's output. */
 ndr_status ndr_ranks_take_box(ndr_ranks *ranks, const unsigned char *bytes, size_t count);
 
-/* What the sink of ranks other than 0 does. */
+/* The `put` of the sink on ranks other than 0: sends the box to rank 0. */
 ndr_status ndr_ranks_put_box(void *user, int i, const int64_t *begin, const int64_t *size, void *data);
 
+/* Frees the states that have not been merged. */
 void ndr_ranks_drop_owned(ndr_ranks *ranks);
 
 #endif

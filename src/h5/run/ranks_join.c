@@ -1,5 +1,5 @@
-/* See ranks.h: partial states that go to the owner of their outputs, the outputs that it makes of them, and the boxes
- * of results that go to rank 0. */
+/* See ranks.h: partial states are sent to the owner of their outputs, which merges and finishes them; boxes of results
+ * are sent to rank 0. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ void ndr_ranks_drop_owned(ndr_ranks *r) {
   }
 }
 
-/* Takes a state out of its list; NULL if it has not come. */
-static ndr_owned_state *take(ndr_ranks *r, ndr_state_key key) {
+/* Takes a piece's states out of their list; NULL if they have not come. */
+static ndr_owned_state *take_state(ndr_ranks *r, ndr_state_key key) {
   ndr_owned_state **at = list_of(r, key);
   while (*at && !is_key((*at)->key, key)) at = &(*at)->next;
   ndr_owned_state *found = *at;
@@ -87,16 +87,16 @@ ndr_status ndr_ranks_send_states(void *user, ndr_state_key key, const ndr_accumu
 
 /* ---- Outputs ---------------------------------------------------------------------------------------------------- */
 
-/* Adds a piece's states to an accumulator, once they have come. */
-static ndr_status import(ndr_ranks *r, ndr_state_key key, ndr_accumulator *into) {
+/* Waits for a piece's states, and adds them to an accumulator. */
+static ndr_status import_state(ndr_ranks *r, ndr_state_key key, ndr_accumulator *into) {
   ndr_owned_state *state;
-  while (!(state = take(r, key))) NDR_TRY(ndr_ranks_wait(r));
+  while (!(state = take_state(r, key))) NDR_TRY(ndr_ranks_wait(r));
   ndr_status status = ndr_accumulator_import(into, state->letter + NDR_STATES_HEAD, state->count - NDR_STATES_HEAD);
   free_state(state);
   return status;
 }
 
-/* Adds up the pieces of a column's outputs in their order, as one process does. */
+/* Merges the pieces of a column's outputs in their order, as one process does. */
 static ndr_status add_pieces(ndr_ranks *r, ndr_block *sums, int64_t leaf, int64_t begin, int64_t end) {
   const ndr_job *job = r->job;
   for (int64_t piece = begin; piece < end; piece++) {
@@ -104,7 +104,7 @@ static ndr_status add_pieces(ndr_ranks *r, ndr_block *sums, int64_t leaf, int64_
     ndr_block next = {.sums = NULL};
     bool first = piece == begin;
     ndr_status status = first ? NDR_OK : ndr_block_open(&next, job, &job->uploaders[0], &sums->slab);
-    if (status == NDR_OK) status = import(r, key, first ? sums->sums : next.sums);
+    if (status == NDR_OK) status = import_state(r, key, first ? sums->sums : next.sums);
     if (status == NDR_OK && !first) status = ndr_block_merge(sums, &next);
     ndr_block_close(&next);
     NDR_TRY(status);
@@ -121,7 +121,7 @@ static ndr_status join_column(ndr_ranks *r, const ndr_slab *column, int64_t leaf
   return status;
 }
 
-/* The columns of a block whose first slab this is. */
+/* Joins the columns that this rank owns, of the block whose first slab this is. */
 static ndr_status join_block(ndr_ranks *r, const ndr_slab *slab) {
   const ndr_slabs *slabs = &r->job->slabs[slab->part];
   int64_t begin, end, columns = ndr_slabs_leaves(slabs, slab->begin, slab->size, false);
@@ -146,12 +146,13 @@ ndr_status ndr_ranks_join(ndr_ranks *r) {
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
-/* What a result of the job is; its shape is in shape[]. */
+/* The dtype and shape of result i, without data; the shape is in shape[]. */
 static ndr_status describe_result(const ndr_ranks *r, int i, DLTensor *result, int64_t *shape) {
   *result = (DLTensor){.shape = shape};
   return ndr_problem_result(&r->job->problem, i, result);
 }
 
+/* Bytes in front of the elements in a letter with a box. */
 static size_t box_head(const DLTensor *result) {
   return 8 + (size_t)16 * (size_t)result->ndim;
 }

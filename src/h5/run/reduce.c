@@ -23,7 +23,7 @@ typedef struct {
   ndr_state_writer *writer;                    /* takes partial states in place of results; or NULL */
   ndr_state_set *states;                       /* has those of all parts, so that nothing is read; or NULL */
   ndr_scan_slabs *scan;                        /* of a scan, in place of it */
-  ndr_ranks *ranks;                            /* that do it together; or NULL */
+  ndr_ranks *ranks;                            /* that share the job; or NULL */
   ndr_block block;                             /* on GPUs */
   void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
   ndr_h5_progress progress;
@@ -129,7 +129,7 @@ static ndr_status write_states(void *user, ndr_state_key key, const ndr_accumula
   return ndr_state_writer_put(user, key, sums);
 }
 
-/* Of outputs of which there are other pieces elsewhere. */
+/* Reduces a slab of outputs that may have pieces in other processes. A piece's states go to a file, or to a rank. */
 static ndr_status reduce_part(run *r, const ndr_slab *slab, void *data) {
   if (slab->begins) NDR_TRY(ndr_fold_start(r->fold, slab));
   NDR_TRY(ndr_fold_add(r->fold, slab, data));
@@ -195,11 +195,11 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds(), before = written_seconds(r);
-  bool shared = r->writer || (r->ranks && ndr_ranks_splits(r->ranks, &slab));
-  NDR_TRY(r->scan   ? scan_slab(r, &slab, data)
-          : shared  ? reduce_part(r, &slab, data)
-          : r->fold ? reduce_on_cpu(r, &slab, data)
-                    : reduce_on_gpu(r, &slab, data));
+  bool elsewhere = r->writer || (r->ranks && ndr_ranks_splits(r->ranks, &slab));
+  NDR_TRY(r->scan     ? scan_slab(r, &slab, data)
+          : elsewhere ? reduce_part(r, &slab, data)
+          : r->fold   ? reduce_on_cpu(r, &slab, data)
+                      : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   double writing = written_seconds(r) - before;
   r->progress.write_seconds += writing;
@@ -245,7 +245,7 @@ static void free_once(run *r) {
     for (int k = 0; k < NDR_MOST_BESIDES; k++) ndr_memory_free(r->uploaders[i].device, r->once[i][k]);
 }
 
-/* Reads and reduces the slabs of the iterator. */
+/* Reads and reduces the slabs of the job's iterator. */
 static ndr_status run_slabs(const ndr_job *job, run *r) {
   bool done = false;
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
@@ -258,7 +258,7 @@ static ndr_status run_slabs(const ndr_job *job, run *r) {
   return NDR_OK;
 }
 
-/* Ends the threads that read, and what the slabs' partial states took. */
+/* Ends the threads that read slabs, and frees the partial states. */
 static void end_slabs(run *r) {
   ndr_fold_destroy(r->fold);
   ndr_scan_slabs_destroy(r->scan);
@@ -269,7 +269,7 @@ static void end_slabs(run *r) {
   r->feed = NULL;
 }
 
-/* The slabs of this rank, range by range, and then the outputs that it owns. */
+/* Reduces this rank's ranges of pieces, and then joins the outputs that it owns. */
 static ndr_status run_ranges(ndr_job *job, run *r) {
   ndr_slab_iterator *iterator = &job->feed.iterator;
   bool done = false;
@@ -318,7 +318,8 @@ static ndr_status run_stage(ndr_job *job, run *r, int stage) {
   return status;
 }
 
-/* Rank 0 tells on_progress at last how all of them fared. */
+/* Rank 0 waits for the last reports of the others, gives them to on_progress, and fails if no rank has seen a weight
+ * other than 0. */
 static ndr_status finish_ranks(const ndr_job *job, run *r) {
   ndr_h5_progress all = r->progress;
   bool weighed = ndr_besides_weighed(job->operands);

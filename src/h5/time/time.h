@@ -55,7 +55,7 @@ int ndr_calendar_month_days(ndr_calendar calendar, int64_t year, int month);
 /* False where the calendar has no such date, or it is more than 10^9 years away. */
 bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instant *instant);
 
-/* Whether the date of an instant, which is at most 2^40 days away, is not more than 10^9 years away. */
+/* Whether the instant's date is at most 10^9 years away. The instant is less than 2^40 days away. */
 bool ndr_calendar_holds(ndr_calendar calendar, ndr_instant instant);
 
 ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);

@@ -112,6 +112,7 @@ def check_errors(tool, folder, problems):
         refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another job")
         refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
+        refused([tool, *job[:3], "--part", "1/2", "--state", "part"], "--part is for a process, not ranks")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
         refused([tool, *job], "nowhere.so", library="/nowhere.so", lines=3)
     if os.path.exists(os.path.join(folder, "bad.nc")):

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from problems import run_in_folder
-from shared_jobs import JOBS, contents, make_files, run
+from shared_jobs import JOBS, contents, h5py, make_files, numpy, run
 
 LAUNCHERS = []  # command lines that -n and a number follow, each with the library of its MPI
 
@@ -112,6 +112,7 @@ def check_errors(tool, folder, problems):
         refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another job")
         refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
+        refused([tool, *job[:3], "--part", "1/2", "--state", "part"], "--part is for a process, not ranks")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
         refused([tool, *job], "nowhere.so", library="/nowhere.so", lines=3)
     if os.path.exists(os.path.join(folder, "bad.nc")):
@@ -128,6 +129,44 @@ def check_memory(tool, folder, problems):
             said = f"h5gpured: out of memory for messages (rank {rank} of 3)"
             if end[0] in (0, "hangs") or said not in end[2] or os.path.exists(os.path.join(folder, "bad.nc")):
                 problems.append(f"{launcher}: no memory on rank {rank} for call {call}: {end}")
+
+
+def make_clash(path):
+    """One of many sums is equal to the fill value, which others have as nothing is in them."""
+    values = numpy.random.default_rng(2).integers(0, 100, (20, 300, 400)).astype("f4")
+    values[:, 299, 399] = numpy.where(numpy.arange(20) % 10 == 3, -4.5, 0)
+    values[:, 1, 1] = -9
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=values, chunks=(5, 100, 400)).attrs["_FillValue"] = numpy.float32(-9)
+
+
+def check_faults(tool, folder, problems):
+    """A call that fails on one rank, while results are written as they come, and written anew."""
+    faults, report = os.environ.get("NDR_TEST_FAULTS"), os.path.join(folder, "report")
+    if not faults:
+        return
+    make_clash(os.path.join(folder, "clash.nc"))
+    job = ["clash.nc:/x", "-d", "0", "--op", "sum,norm1", "--memory", "5M", "-qt1"]
+    whole, bad = os.path.join(folder, "whole.nc"), os.path.join(folder, "bad.nc")
+    run(tool, folder, *job, "-o", "whole.nc", "--overwrite")
+    preload = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = $0 ] && export LD_PRELOAD=$FAULTS; exec "$@"'
+    for launcher, library in LAUNCHERS:
+        def run_faulty(rank, library=library, launcher=launcher, **which):
+            words = ["sh", "-c", preload, str(rank), tool, *job, "-o", "bad.nc"]
+            end = run_ranks(launcher, library, 3, folder, *words, FAULTS=faults, FAULTS_REPORT=report, **which)
+            good = end[0] == 0 and contents(bad) == contents(whole)
+            if not good and (end[0] in (0, "hangs") or len(ours(end[2])) != 1 or os.path.exists(bad)):
+                problems.append(f"{launcher}, {which} on rank {rank}: {end}")
+            if os.path.exists(bad):
+                os.unlink(bad)
+
+        run_faulty(0)
+        with open(report, encoding="ascii") as file:
+            calls = int(dict(line.split() for line in file)["hdf5"])
+        for _ in range(4):  # about where the variables are removed and made again
+            run_faulty(0, FAULTS_CLASS="hdf5", FAULTS_CALL=str(random.randint(calls * 43 // 100, calls * 51 // 100)))
+        for kind, call in (("memory", random.randint(1, 90)), ("read", random.randint(20, 35))):
+            run_faulty(random.randint(0, 2), FAULTS_CLASS=kind, FAULTS_CALL=str(call))
 
 
 def ranks_of(process):
@@ -199,4 +238,4 @@ if __name__ == "__main__":
         if not LAUNCHERS:
             print("skipped: no MPI was found (Debian: libopenmpi-dev and openmpi-bin, libmpich-dev and mpich)")
             sys.exit(77)
-        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_kills, check_alone))
+        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_faults, check_kills, check_alone))

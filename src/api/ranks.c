@@ -22,7 +22,7 @@ static ndr_status refuse_letter(void *user, ndr_letter *letter) {
 ndr_status ndr_comm_agree(ndr_comm *comm, ndr_status mine, const char *sentence) {
   ndr_mail *mail;
   if (mine != NDR_OK && sentence && sentence != ndr_last_error()) ndr_explain_failure("%s", sentence);
-  NDR_TRY(ndr_mail_open(&mail, comm, refuse_letter, NULL));
+  NDR_TRY(ndr_mail_open(&mail, comm, NDR_CALL_AGREE, refuse_letter, NULL));
   return ndr_mail_end(mail, mine);
 }
 
@@ -105,7 +105,7 @@ ndr_status ndreduce_parts(ndr_comm *comm, const ndr_problem *problem, const DLTe
                           DLTensor *const *results, const ndr_options *options) {
   ndr_mail *mail;
   tree t = {0};
-  NDR_TRY(ndr_mail_open(&mail, comm, keep_letter, &t));
+  NDR_TRY(ndr_mail_open(&mail, comm, NDR_CALL_PARTS, keep_letter, &t));
   t.rank = comm->rank;
   t.ranks = comm->ranks;
   ndr_status status = reduce_part(&t, problem, part, offset, results, options);

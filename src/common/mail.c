@@ -28,6 +28,7 @@ enum { END = -1, STOP = -2, COUNT = -3, DONE = -4, OUTCOME = -5 };
 /* Bits of a message's first word, beside its kind. */
 #define MORE (UINT64_C(1) << 32)    /* of the letter follows */
 #define DROPPED (UINT64_C(1) << 33) /* the letter ends here, and is not whole */
+enum { CALL_SHIFT = 40 };           /* of the sender's ndr_call */
 
 /* What there is to know of another rank. */
 typedef struct {
@@ -38,7 +39,9 @@ typedef struct {
 } other;
 
 struct ndr_mail {
-  ndr_comm comm, *given; /* as this library knows it, and the caller's */
+  ndr_comm comm, *given; /* a copy of this library's size, and the caller's own */
+  ndr_call call;
+  unsigned char *end, *own; /* room for END, and for a message of ours, so that a rank without memory can say so */
   ndr_mail_handler *handler;
   void *user;
   other *others;
@@ -47,6 +50,7 @@ struct ndr_mail {
   bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
   bool told;                 /* rank 0 has told all to stop */
+  bool strays;               /* the letter at hand is of another call */
   ndr_status status;         /* of the call, as far as is known here */
   int failed;                /* the rank that it is of */
   char sentence[SENTENCE];
@@ -63,17 +67,28 @@ static ndr_status read_comm(const ndr_comm *given, ndr_comm *comm) {
   return NDR_OK;
 }
 
-ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_mail_handler *handler, void *user) {
+/* Bytes of END, the longest letter of our own. */
+static size_t end_bytes(const ndr_comm *comm) {
+  return OUTCOME_HEAD + SENTENCE + 16 * (size_t)comm->ranks;
+}
+
+ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_call call, ndr_mail_handler *handler, void *user) {
   ndr_comm read;
   *mail = NULL;
   NDR_TRY(read_comm(comm, &read));
   ndr_mail *m = calloc(1, sizeof *m);
-  other *others = m ? calloc((size_t)read.ranks, sizeof *others) : NULL;
-  if (!others) {
+  other *others = calloc((size_t)read.ranks, sizeof *others);
+  unsigned char *own = malloc(HEAD + 2 * end_bytes(&read));
+  if (!m || !others || !own) {
+    free(own);
+    free(others);
     free(m);
     return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   }
-  *m = (ndr_mail){.comm = read, .given = comm, .handler = handler, .user = user, .others = others, .awaited = -1};
+  *m = (ndr_mail){.comm = read, .given = comm, .call = call, .own = own, .handler = handler, .user = user};
+  m->end = own + HEAD + end_bytes(&read);
+  m->others = others;
+  m->awaited = -1;
   *mail = m;
   return NDR_OK;
 }
@@ -98,22 +113,25 @@ static ndr_status send_bytes(ndr_mail *m, int to, const unsigned char *message, 
   return status == NDR_OK ? NDR_OK : lose(m, status, "sending to", to);
 }
 
+static uint64_t head_of(const ndr_mail *m, int kind) {
+  return (uint32_t)kind | (uint64_t)m->call << CALL_SHIFT;
+}
+
 /* Ends a letter for which there is no memory, so that nobody waits for the rest of it. */
 static ndr_status drop_letter(ndr_mail *m, int to, int kind, size_t count) {
   unsigned char message[HEAD];
-  ndr_word_store((uint32_t)kind | DROPPED, message);
-  m->lost = kind < 0;
-  if (!m->lost) NDR_TRY(send_bytes(m, to, message, HEAD));
+  ndr_word_store(head_of(m, kind) | DROPPED, message);
+  NDR_TRY(send_bytes(m, to, message, HEAD));
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for a message of %zu bytes", count);
 }
 
 static ndr_status send_message(ndr_mail *m, int to, int kind, bool more, const void *bytes, size_t count) {
-  unsigned char *message = malloc(HEAD + count);
+  unsigned char *message = kind < 0 && count <= end_bytes(&m->comm) ? m->own : malloc(HEAD + count);
   if (!message) return drop_letter(m, to, kind, count);
-  ndr_word_store((uint32_t)kind | (more ? MORE : 0), message);
+  ndr_word_store(head_of(m, kind) | (more ? MORE : 0), message);
   if (count) memcpy(message + HEAD, bytes, count);
   ndr_status status = send_bytes(m, to, message, HEAD + count);
-  free(message);
+  if (message != m->own) free(message);
   return status;
 }
 
@@ -129,28 +147,42 @@ ndr_status ndr_mail_send(ndr_mail *m, int to, int kind, const void *bytes, size_
   return send_letter(m, to, kind, bytes, count);
 }
 
-/* Adds a message to what has come of its letter. */
-static bool add_message(other *o, const unsigned char *bytes, size_t count) {
-  unsigned char *all = o->dropped ? NULL : realloc(o->bytes, o->count + count + 1);
-  if (!all) {
+/* Adds a message to what has come of its letter, and takes it over. The first one is the letter so far: what comes in
+ * one message needs no more memory. */
+static bool add_message(other *o, unsigned char *message, size_t count) {
+  size_t added = count - HEAD;
+  if (!o->bytes) {
+    memmove(message, message + HEAD, added);
+    o->bytes = message;
+    o->count = added;
+    return true;
+  }
+  unsigned char *all = realloc(o->bytes, o->count + added + 1);
+  if (all) {
+    memcpy(all + o->count, message + HEAD, added);
+    o->bytes = all;
+    o->count += added;
+  } else {
     free(o->bytes);
     *o = (other){.dropped = true, .sent = o->sent, .expected = o->expected};
-    return false;
   }
-  if (count) memcpy(all + o->count, bytes, count);
-  o->bytes = all;
-  o->count += count;
-  return true;
+  free(message);
+  return all != NULL;
 }
 
-/* Takes the message apart; *more: its letter is not whole yet. */
-static ndr_status take_message(ndr_mail *m, const unsigned char *bytes, size_t count, ndr_letter *letter, bool *more) {
+/* Takes the message apart, and over; *more: its letter is not whole yet. */
+static ndr_status take_message(ndr_mail *m, unsigned char *message, size_t count, ndr_letter *letter, bool *more) {
   other *o = &m->others[letter->from];
-  uint64_t head = ndr_word_load(bytes);
+  uint64_t head = ndr_word_load(message);
   letter->kind = (int32_t)(uint32_t)head;
   *more = (head & MORE) != 0;
+  m->strays = (ndr_call)(head >> CALL_SHIFT) != m->call;
   if (head & DROPPED) o->dropped = true; /* its sender says why */
-  if (o->dropped || add_message(o, bytes + HEAD, count - HEAD)) return NDR_OK;
+  if (o->dropped) {
+    free(message);
+    return NDR_OK;
+  }
+  if (add_message(o, message, count)) return NDR_OK;
   if (letter->kind < 0) return lose(m, NDR_ERR_MEMORY, "for want of memory, receiving from", letter->from);
   note_failure(m, m->comm.rank, NDR_ERR_MEMORY, "out of memory for a message of another rank");
   return NDR_OK;
@@ -165,12 +197,9 @@ static ndr_status receive_message(ndr_mail *m, int from, bool wait, ndr_letter *
   ndr_status status = m->comm.receive(m->comm.user, wait, &letter->from, &bytes, &count);
   if (status != NDR_OK) return lose(m, status, "receiving on", m->comm.rank);
   if (letter->from < 0) return NDR_OK;
-  if (letter->from < m->comm.ranks && count >= HEAD)
-    status = take_message(m, bytes, count, letter, more);
-  else
-    status = lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
+  if (letter->from < m->comm.ranks && count >= HEAD) return take_message(m, bytes, count, letter, more);
   free(bytes);
-  return status;
+  return lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
 }
 
 /* The next letter that has come whole, or, under `wait`, comes; *got: there is one. letter->bytes is NULL for one that
@@ -224,12 +253,19 @@ static ndr_status tell_to_stop(ndr_mail *m) {
   return NDR_OK;
 }
 
-/* The last letter of a rank: its outcome, and pairs of a rank and how many letters that was sent. */
+static void note_stray(ndr_mail *m, int rank) {
+  char sentence[64];
+  snprintf(sentence, sizeof sentence, "rank %d is in another call than rank %d", rank, m->comm.rank);
+  note_failure(m, m->comm.rank, NDR_ERR_ARGUMENT, sentence);
+}
+
+/* END is an outcome, and pairs: a rank, and how many letters were sent to it. */
 static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
   int64_t pairs;
   const unsigned char *at = take_outcome(m, letter, &pairs);
   for (int64_t i = 0; i < pairs; i++, at += 16) m->others[ndr_word_load(at)].expected += (int64_t)ndr_word_load(at + 8);
   m->ended++;
+  if (m->strays && m->status == NDR_OK) note_stray(m, letter->from); /* who has failed, may agree in place of a call */
   return tell_to_stop(m);
 }
 
@@ -250,6 +286,7 @@ static ndr_status take_letter(ndr_mail *m, ndr_letter *letter, bool handles) {
   if (letter->kind < 0 && !letter->bytes) return lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
   if (letter->kind < 0) return take_own(m, letter);
   m->received++;
+  if (m->strays) note_stray(m, letter->from);
   if (!handles || !letter->bytes || m->status != NDR_OK) return tell_to_stop(m);
   ndr_status status = m->handler(m->user, letter);
   if (status == NDR_OK) return NDR_OK;
@@ -282,13 +319,8 @@ ndr_status ndr_mail_look(ndr_mail *m, bool wait) {
 /* ---- The end ---------------------------------------------------------------------------------------------------- */
 
 static ndr_status send_end(ndr_mail *m) {
-  size_t capacity = OUTCOME_HEAD + SENTENCE + 16 * (size_t)m->comm.ranks;
-  unsigned char *bytes = malloc(capacity);
+  unsigned char *bytes = m->end;
   int64_t pairs = 0;
-  if (!bytes) {
-    m->lost = true;
-    return ndr_fail(NDR_ERR_MEMORY, "out of memory");
-  }
   for (int to = 0; to < m->comm.ranks; to++) pairs += m->others[to].sent > 0;
   size_t count = put_outcome(m, pairs, bytes);
   for (int to = 0; to < m->comm.ranks; to++) {
@@ -297,9 +329,7 @@ static ndr_status send_end(ndr_mail *m) {
     ndr_word_store((uint64_t)m->others[to].sent, bytes + count + 8);
     count += 16;
   }
-  ndr_status status = send_letter(m, 0, END, bytes, count);
-  free(bytes);
-  return status;
+  return send_letter(m, 0, END, bytes, count);
 }
 
 /* Rank 0 waits until all others have the letters that they sent each other. */
@@ -350,6 +380,7 @@ ndr_status ndr_mail_end(ndr_mail *m, ndr_status mine) {
   if (m->given->size >= offsetof(ndr_comm, last) + sizeof m->comm.last) m->given->last = status;
   for (int i = 0; i < m->comm.ranks; i++) free(m->others[i].bytes);
   free(m->others);
+  free(m->own);
   free(m);
   return status;
 }

@@ -14,13 +14,17 @@ typedef struct ndr_letter {
   unsigned char *bytes; /* the mail's; a handler that keeps them sets this to NULL, and frees them with free() later */
 } ndr_letter;
 
-/* Takes a letter. A failure is this rank's. */
+/* The calls that ranks make together. */
+typedef enum ndr_call { NDR_CALL_AGREE, NDR_CALL_PARTS, NDR_CALL_H5 } ndr_call;
+
+/* Handles a letter. If it fails, this rank has failed. */
 typedef ndr_status ndr_mail_handler(void *user, ndr_letter *letter);
 
 typedef struct ndr_mail ndr_mail;
 
-/* Begins the call. NDR_ERR_ARGUMENT for a comm that is none. Close even after a failure, with ndr_mail_end. */
-ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_mail_handler *handler, void *user);
+/* Begins the call. NDR_ERR_ARGUMENT for a comm that is none. Close even after a failure, with ndr_mail_end. A letter
+ * from a rank that is in another call, or rank 0's hearing that such a call went well, makes all fail. */
+ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_call call, ndr_mail_handler *handler, void *user);
 
 /* Sends a letter of any length to another rank; `bytes` may be NULL where there are none. */
 ndr_status ndr_mail_send(ndr_mail *mail, int to, int kind, const void *bytes, size_t count);

@@ -20,14 +20,28 @@ from shared_jobs import JOBS, contents, make_files, run
 
 LAUNCHERS = []  # command lines that -n and a number follow, each with the library of its MPI
 
+# A library whose call of malloc number FAULTY_MALLOC fails, and those after it.
+FAULTY = """#include <stdlib.h>
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) {
+  static long calls;
+  const char *last = getenv("FAULTY_MALLOC");
+  return last && ++calls >= atol(last) ? NULL : __real_malloc(bytes);
+}
+"""
+
 
 def build_libraries(folder, source, *flags):
     for kind, launcher in (("openmpi", ["mpirun.openmpi"]), ("mpich", ["mpiexec.mpich"])):
         if not shutil.which(f"mpicc.{kind}") or not shutil.which(launcher[0]):
             continue
-        library = os.path.join(folder, f"lib{kind}.so")
-        subprocess.run([f"mpicc.{kind}", *flags, "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", f"-I{source}/include",
-                        *glob.glob(f"{source}/src/mpi/*.c"), "-o", library], check=True)
+        library, faulty = os.path.join(folder, f"lib{kind}.so"), os.path.join(folder, "faulty.c")
+        build = [f"mpicc.{kind}", *flags, "-std=c11", "-D_GNU_SOURCE", "-fPIC", "-shared", f"-I{source}/include",
+                 *glob.glob(f"{source}/src/mpi/*.c"), "-o"]
+        with open(faulty, "w", encoding="ascii") as file:
+            file.write(FAULTY)
+        subprocess.run([*build, library], check=True)
+        subprocess.run([*build, library + ".faulty", faulty, "-Wl,--wrap=malloc"], check=True)
         LAUNCHERS.append((launcher, library))
 
 
@@ -74,8 +88,13 @@ def check_jobs(tool, folder, problems):
 def check_errors(tool, folder, problems):
     job = ["a.nc:/x", "-d", "0", "--op", "sum,var", "-o", "bad.nc"]
     os.makedirs(os.path.join(folder, "other"), exist_ok=True)
-    # One rank is in a folder that lacks the file.
+    # Rank 1 is in a folder that lacks the file; or one rank has a command line of its own.
     move = ('[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"',)
+
+    def other_line(rank, *line):
+        choose = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} ] && set -- "$1" {" ".join(line)}; exec "$@"'
+        return ["sh", "-c", choose, "sh", tool, "a.nc:/flat"]
+
     for launcher, library in LAUNCHERS:
         def refused(words, said, library=library, launcher=launcher, lines=1):
             start = time.monotonic()
@@ -87,12 +106,28 @@ def check_errors(tool, folder, problems):
         refused([tool, *job, "--op", "nothing"], "nothing")
         refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
         refused(["sh", "-c", *move, "sh", tool, *job], "(rank 1 of 3)")
+        for rank in (0, 1):
+            refused(other_line(rank, "--nonsense"), "nonsense" if rank == 0 else "has ended before the others")
+            refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")
+        refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another job")
         refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
         refused([tool, *job], "nowhere.so", library="/nowhere.so", lines=3)
     if os.path.exists(os.path.join(folder, "bad.nc")):
         problems.append("a job that failed left a file")
+
+
+def check_memory(tool, folder, problems):
+    """A rank that has no memory for a message ends all of them, and says so."""
+    fail = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = $0 ] && export FAULTY_MALLOC=$1; shift; exec "$@"'
+    for launcher, library in LAUNCHERS:
+        for rank, call in ((0, 1), (1, 1), (1, 2), (2, 3), (0, 4)):
+            words = ["sh", "-c", fail, str(rank), str(call), tool, "a.nc:/x", "-d", "0", "-o", "bad.nc"]
+            end = run_ranks(launcher, library + ".faulty", 3, folder, *words)
+            said = f"h5gpured: out of memory for messages (rank {rank} of 3)"
+            if end[0] in (0, "hangs") or said not in end[2] or os.path.exists(os.path.join(folder, "bad.nc")):
+                problems.append(f"{launcher}: no memory on rank {rank} for call {call}: {end}")
 
 
 def ranks_of(process):
@@ -164,4 +199,4 @@ if __name__ == "__main__":
         if not LAUNCHERS:
             print("skipped: no MPI was found (Debian: libopenmpi-dev and openmpi-bin, libmpich-dev and mpich)")
             sys.exit(77)
-        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_kills, check_alone))
+        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_kills, check_alone))

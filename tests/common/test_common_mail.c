@@ -12,7 +12,7 @@
 static const int rank_counts[] = {1, 2, 3, 7, 64};
 static const int many = 1024;
 
-#define EACH(i, list) (size_t i = 0; i < sizeof(list) / sizeof *(list); i++)
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* What a rank has found. */
 typedef struct finding {
@@ -112,14 +112,13 @@ static ndr_status exchange_letters(reader *self, ndr_mail *mail) {
   int ranks = self->comm->ranks;
   int64_t due = 0;
   ndr_status status = NDR_OK;
-  for
-    EACH(s, steps) {
-      if (steps[s] % ranks == 0) continue;
-      due += self->x->size_count;
-      status = send_letters(self, mail, (self->comm->rank + steps[s]) % ranks);
-      if (status == NDR_OK) status = ndr_mail_look(mail, false);
-      if (status != NDR_OK) return status;
-    }
+  for (size_t s = 0; s < COUNT(steps); s++) {
+    if (steps[s] % ranks == 0) continue;
+    due += self->x->size_count;
+    status = send_letters(self, mail, (self->comm->rank + steps[s]) % ranks);
+    if (status == NDR_OK) status = ndr_mail_look(mail, false);
+    if (status != NDR_OK) return status;
+  }
   while (status == NDR_OK && self->received < due) status = ndr_mail_look(mail, true);
   return status;
 }
@@ -131,7 +130,7 @@ static void exchange_body(ndr_comm *comm, void *user) {
     ndr_mail *mail;
     reader self = {.x = x, .comm = comm, .found = found, .call = call};
     self.next = calloc((size_t)comm->ranks, sizeof *self.next);
-    ndr_status status = ndr_mail_open(&mail, comm, read_letter, &self);
+    ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, read_letter, &self);
     if (status == NDR_OK) status = exchange_letters(&self, mail);
     keep_outcome(found, ndr_mail_end(mail, status));
     free(self.next);
@@ -147,10 +146,9 @@ static void check_exchange(int ranks, uint64_t seed, const size_t *lengths, int 
 }
 
 START_TEST(letters_of_all_sizes_arrive_in_order) {
-  for
-    EACH(i, rank_counts)
-  for (uint64_t seed = 0; seed < 4; seed++)
-    check_exchange(rank_counts[i], seed, sizes, sizeof sizes / sizeof *sizes, 3);
+  for (size_t i = 0; i < COUNT(rank_counts); i++)
+    for (uint64_t seed = 0; seed < 4; seed++)
+      check_exchange(rank_counts[i], seed, sizes, sizeof sizes / sizeof *sizes, 3);
 }
 END_TEST
 
@@ -204,7 +202,7 @@ static ndr_status no_letters(void *user, ndr_letter *letter) {
 static void vote_body(ndr_comm *comm, void *user) {
   const vote *v = user;
   ndr_mail *mail;
-  ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, no_letters, NULL);
   if (v->fails(comm->rank, comm->ranks)) status = ndr_fail(status_of(comm->rank), "file of %d is missing", comm->rank);
   keep_outcome(&v->findings[comm->rank], ndr_mail_end(mail, status));
 }
@@ -228,13 +226,11 @@ static void check_vote(bool (*fails)(int rank, int ranks), int ranks, uint64_t s
 
 START_TEST(all_fail_as_the_lowest_rank_that_failed) {
   static bool (*const ways[])(int, int) = {nobody, first, last, upper_half, everybody};
-  for
-    EACH(w, ways) {
-    for
-      EACH(i, rank_counts)
-    for (uint64_t seed = 0; seed < 4; seed++) check_vote(ways[w], rank_counts[i], seed);
+  for (size_t w = 0; w < COUNT(ways); w++) {
+    for (size_t i = 0; i < COUNT(rank_counts); i++)
+      for (uint64_t seed = 0; seed < 4; seed++) check_vote(ways[w], rank_counts[i], seed);
     check_vote(ways[w], many, 0);
-    }
+  }
 }
 END_TEST
 
@@ -281,7 +277,7 @@ static void strike_body(ndr_comm *comm, void *user) {
   for (int call = 0; call < 6; call++) {
     ndr_mail *mail;
     striker self = {s, comm, call};
-    ndr_status status = ndr_mail_open(&mail, comm, strike_handler, &self);
+    ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, strike_handler, &self);
     if (status == NDR_OK && call % 2 == 0) status = strike_work(&self, mail);
     status = ndr_mail_end(mail, status);
     if (call % 2 == 0)
@@ -302,15 +298,14 @@ static void check_strike(failing how, waiting others, int who, int ranks, uint64
 
 static void check_strikes(failing how) {
   static const int counts[] = {2, 3, 7, 33};
-  for
-    EACH(i, counts)
-  for (uint64_t seed = 0; seed < 4; seed++)
-    for (int others = WAIT; others <= POLL; others++) {
-      if (others == POLL && counts[i] > 7) continue; /* they would take the cores from the one that fails */
-      check_strike(how, (waiting)others, 0, counts[i], seed);
-      check_strike(how, (waiting)others, 1, counts[i], seed);
-      check_strike(how, (waiting)others, counts[i] - 1, counts[i], seed);
-    }
+  for (size_t i = 0; i < COUNT(counts); i++)
+    for (uint64_t seed = 0; seed < 4; seed++)
+      for (int others = WAIT; others <= POLL; others++) {
+        if (others == POLL && counts[i] > 7) continue; /* they would take the cores from the one that fails */
+        check_strike(how, (waiting)others, 0, counts[i], seed);
+        check_strike(how, (waiting)others, 1, counts[i], seed);
+        check_strike(how, (waiting)others, counts[i] - 1, counts[i], seed);
+      }
 }
 
 START_TEST(nobody_waits_for_a_rank_that_failed) {
@@ -349,7 +344,7 @@ static ndr_status hurried_call(ndr_comm *comm, const row *all, row_reader *self)
   rng same = {all->seed * 977 + (uint64_t)self->call}, own = {same.state + 31 * (uint64_t)(comm->rank + 1)};
   int fails = rng_once_in(&same, 3) ? (int)rng_between(&same, 0, comm->ranks - 1) : -1;
   int letters = (int)rng_between(&own, 0, 3);
-  ndr_status status = ndr_mail_open(&mail, comm, read_row, self);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, read_row, self);
   for (int l = 0; l < letters && status == NDR_OK; l++) {
     int to = (int)rng_between(&own, 0, comm->ranks - 1);
     if (to != comm->rank) status = ndr_mail_send(mail, to, self->call, "letter", 6);
@@ -371,14 +366,47 @@ static void row_body(ndr_comm *comm, void *user) {
 
 START_TEST(no_letter_is_taken_for_one_of_another_call) {
   static const int counts[] = {2, 3, 5, 16};
-  for
-    EACH(i, counts)
-  for (uint64_t seed = 1; seed <= 8; seed++) {
-    row all = {seed, test_case_count(100), calloc((size_t)counts[i], sizeof *all.findings)};
-    ck_assert_int_eq(threads_run(counts[i], seed, row_body, &all, NULL), 0);
-    assert_all(all.findings, counts[i], NDR_OK, "");
-    free(all.findings);
-  }
+  for (size_t i = 0; i < COUNT(counts); i++)
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+      row all = {seed, test_case_count(100), calloc((size_t)counts[i], sizeof *all.findings)};
+      ck_assert_int_eq(threads_run(counts[i], seed, row_body, &all, NULL), 0);
+      assert_all(all.findings, counts[i], NDR_OK, "");
+      free(all.findings);
+    }
+}
+END_TEST
+
+/* ---- ranks in different calls ---- */
+
+typedef struct mixed {
+  int other; /* the rank that is in another call */
+  bool writes;
+  finding *findings;
+} mixed;
+
+/* The others wait for a letter, or for the end. */
+static void mixed_body(ndr_comm *comm, void *user) {
+  const mixed *x = user;
+  ndr_mail *mail;
+  bool other = comm->rank == x->other;
+  ndr_status status = ndr_mail_open(&mail, comm, other ? NDR_CALL_PARTS : NDR_CALL_H5, no_letters, NULL);
+  if (other && x->writes) status = ndr_mail_send(mail, 0, 0, "letter", 6);
+  if (!other && x->writes) status = ndr_mail_look(mail, true);
+  keep_outcome(&x->findings[comm->rank], ndr_mail_end(mail, status));
+}
+
+START_TEST(ranks_in_different_calls_all_fail) {
+  for (size_t i = 0; i < COUNT(rank_counts); i++)
+    for (int other = 1; other < rank_counts[i]; other = other * 2 + 1) {
+      char expected[100];
+      mixed x = {other, true, calloc((size_t)rank_counts[i], sizeof *x.findings)};
+      snprintf(expected, sizeof expected, "rank %d is in another call than rank 0", other);
+      for (int k = 0; k < 2; k++, x.writes = false) {
+        ck_assert_int_eq(threads_run(rank_counts[i], (uint64_t)other, mixed_body, &x, NULL), 0);
+        assert_all(x.findings, rank_counts[i], NDR_ERR_ARGUMENT, expected);
+      }
+      free(x.findings);
+    }
 }
 END_TEST
 
@@ -402,7 +430,7 @@ static ndr_comm sound = {sizeof(ndr_comm), 1, 2, 0, 1, NULL, broken_send, broken
 
 static ndr_status open_comm(ndr_comm *comm) {
   ndr_mail *mail;
-  ndr_status status = ndr_mail_open(&mail, comm, no_letters, NULL);
+  ndr_status status = ndr_mail_open(&mail, comm, NDR_CALL_AGREE, no_letters, NULL);
   if (status != NDR_OK) {
     ck_assert_ptr_null(mail);
     return ndr_mail_end(mail, status);
@@ -435,10 +463,10 @@ END_TEST
 START_TEST(a_rank_alone_needs_no_calls) {
   ndr_comm alone = NDR_COMM_INIT;
   ndr_mail *mail;
-  assert_ok(ndr_mail_open(&mail, &alone, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &alone, NDR_CALL_AGREE, no_letters, NULL));
   assert_ok(ndr_mail_look(mail, true));
   assert_ok(ndr_mail_end(mail, NDR_OK));
-  assert_ok(ndr_mail_open(&mail, &alone, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &alone, NDR_CALL_AGREE, no_letters, NULL));
   assert_fails(ndr_mail_end(mail, ndr_fail(NDR_ERR_FILE, "no file")), NDR_ERR_FILE, "no file");
 }
 END_TEST
@@ -446,12 +474,12 @@ END_TEST
 /* With a comm that failed, nobody can agree. */
 START_TEST(a_comm_that_fails_is_left_alone) {
   ndr_mail *mail;
-  assert_ok(ndr_mail_open(&mail, &sound, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &sound, NDR_CALL_AGREE, no_letters, NULL));
   calls_of_broken = 0;
   assert_fails(ndr_mail_send(mail, 0, 0, NULL, 0), NDR_ERR_DEVICE, "sending to rank 0");
   assert_fails(ndr_mail_end(mail, NDR_ERR_DEVICE), NDR_ERR_DEVICE, "rank 1 of 2");
   ck_assert_int_eq(calls_of_broken, 1);
-  assert_ok(ndr_mail_open(&mail, &sound, no_letters, NULL));
+  assert_ok(ndr_mail_open(&mail, &sound, NDR_CALL_AGREE, no_letters, NULL));
   assert_fails(ndr_mail_look(mail, true), NDR_ERR_DEVICE, "receiving");
   assert_fails(ndr_mail_end(mail, NDR_ERR_DEVICE), NDR_ERR_DEVICE, "rank 1 of 2");
   ck_assert_int_eq(calls_of_broken, 2);
@@ -464,7 +492,7 @@ int main(void) {
              a_thousand_ranks_write_to_each_other, no_letter_is_taken_for_one_of_another_call, NULL);
   suite_case(suite, "agreement", 300, all_fail_as_the_lowest_rank_that_failed, NULL);
   suite_case(suite, "failures", 300, nobody_waits_for_a_rank_that_failed, a_handler_that_fails_is_the_rank_that_fails,
-             NULL);
+             ranks_in_different_calls_all_fail, NULL);
   suite_case(suite, "comms", 60, comms_that_are_none_are_refused, a_rank_alone_needs_no_calls,
              a_comm_that_fails_is_left_alone, NULL);
   return suite_run(suite);

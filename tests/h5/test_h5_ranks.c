@@ -25,13 +25,13 @@ typedef struct {
   const char *path_of_last; /* of the last rank, if not NULL */
   ndr_h5_options how;
   uint64_t seed;
-  int failing;        /* the rank that fails; -1: none */
+  int ill;            /* the rank that fails; -1: none */
   DLTensor **results; /* rank 0's */
   ndr_status statuses[MOST_RANKS];
   char sentences[MOST_RANKS][512];
 } work;
 
-/* Each rank has its own memory and threads. */
+/* Memory and threads are each rank's own. */
 static ndr_status reduce_as(const work *w, ndr_comm *comm) {
   rng random = {w->seed + (uint64_t)comm->rank * 7919};
   ndr_h5_options how = w->how;
@@ -41,7 +41,7 @@ static ndr_status reduce_as(const work *w, ndr_comm *comm) {
   how.memory = (int64_t)1 << rng_between(&random, 20, 26);
   bool last = comm->rank == comm->ranks - 1;
   ndr_status status = ndr_h5_open(&dataset, last && w->path_of_last ? w->path_of_last : w->path, NULL, NULL);
-  if (status == NDR_OK && comm->rank == w->failing) {
+  if (status == NDR_OK && comm->rank == w->ill) {
     ndr_h5_close(dataset);
     return ndr_comm_agree(comm, NDR_ERR_FILE, "the disk is full of sand");
   }
@@ -181,7 +181,7 @@ START_TEST(a_thousand_ranks_send_what_the_model_says) {
   ndr_h5_dataset *dataset = h5_open_written(h5_input, &tensor, NDR_F64, NULL);
   ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
   ndr_h5_close(dataset);
-  work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .failing = -1};
+  work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .ill = -1};
   w.results = (DLTensor *[]){&result};
   ndr_first_shift = 14;
   double begin = seconds();
@@ -212,34 +212,6 @@ static void write_rows(const char *path, const hsize_t *chunk) {
   h5_make_folder();
   ndr_h5_close(h5_open_written(path, &tensor, NDR_F64, chunk));
 }
-
-/* Sums of the columns fail on all ranks with one sentence, which has these words. */
-static void check_failure(work *w, int ranks, ndr_status wanted, const char *words) {
-  ndr_h5_dataset *dataset;
-  double sums[COLUMNS];
-  DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(COLUMNS));
-  assert_ok(ndr_h5_open(&dataset, w->path, NULL, NULL));
-  const ndr_op op = NDR_SUM;
-  ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
-  w->problem = &problem;
-  w->results = (DLTensor *[]){&result};
-  ndr_first_shift = 14;
-  run(w, ranks, wanted);
-  ndr_first_shift = 0;
-  for (int i = 0; i < ranks; i++) ck_assert_str_eq(w->sentences[i], w->sentences[0]);
-  ck_assert_msg(strstr(w->sentences[0], words) != NULL, "%s", w->sentences[0]);
-  ndr_h5_close(dataset);
-}
-
-START_TEST(a_rank_that_fails_ends_it_for_all) {
-  write_rows(h5_input, NULL);
-  for (int failing = 0; failing < 5; failing++) {
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .failing = failing};
-    check_failure(&w, 5, NDR_ERR_FILE, "the disk is full of sand");
-  }
-  h5_remove_folder();
-}
-END_TEST
 
 static void write_deflated_rows(const char *path) {
   DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
@@ -274,6 +246,34 @@ static void swap_bytes(const char *path, long at, char *bytes) {
   memcpy(bytes, before, sizeof before);
 }
 
+/* Sums of the columns fail on all ranks with one sentence, which has these words. */
+static void check_failure(work *w, int ranks, ndr_status wanted, const char *words) {
+  ndr_h5_dataset *dataset;
+  double sums[COLUMNS];
+  DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(COLUMNS));
+  assert_ok(ndr_h5_open(&dataset, w->path, NULL, NULL));
+  const ndr_op op = NDR_SUM;
+  ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
+  w->problem = &problem;
+  w->results = (DLTensor *[]){&result};
+  ndr_first_shift = 14;
+  run(w, ranks, wanted);
+  ndr_first_shift = 0;
+  for (int i = 0; i < ranks; i++) ck_assert_str_eq(w->sentences[i], w->sentences[0]);
+  ck_assert_msg(strstr(w->sentences[0], words) != NULL, "%s", w->sentences[0]);
+  ndr_h5_close(dataset);
+}
+
+START_TEST(a_rank_that_fails_ends_it_for_all) {
+  write_rows(h5_input, NULL);
+  for (int ill = 0; ill < 5; ill++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .ill = ill};
+    check_failure(&w, 5, NDR_ERR_FILE, "the disk is full of sand");
+  }
+  h5_remove_folder();
+}
+END_TEST
+
 /* One chunk of 80 is no stream of deflate: the rank that has it fails, and the others hear of it. */
 START_TEST(a_damaged_chunk_is_everyones) {
   write_deflated_rows(h5_input);
@@ -281,7 +281,7 @@ START_TEST(a_damaged_chunk_is_everyones) {
     long at = chunk_offset(h5_input, row);
     char bytes[] = "no zlib!";
     swap_bytes(h5_input, at, bytes);
-    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = row + 1, .failing = -1};
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = row + 1, .ill = -1};
     check_failure(&w, 6, NDR_ERR_FILE, "in.h5:/x: ");
     swap_bytes(h5_input, at, bytes);
   }
@@ -295,7 +295,7 @@ START_TEST(other_files_are_noticed) {
   snprintf(other, sizeof other, "%s", h5_output);
   DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){100, COLUMNS}));
-  work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
+  work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
   check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
   values[0][0] = 1; /* of the same size and with the same cuts */
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){50, COLUMNS}));
@@ -308,7 +308,7 @@ END_TEST
 
 START_TEST(a_gpu_and_parts_are_refused) {
   write_rows(h5_input, NULL);
-  work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
+  work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .ill = -1};
   w.how.device = NDR_H5_CUDA;
   check_failure(&w, 2, NDR_ERR_UNSUPPORTED, "ranks of a reduction are for the CPU");
   w.how.device = NDR_H5_AUTO;

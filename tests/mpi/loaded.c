@@ -27,7 +27,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s is not libndreduce_mpi: %s\n", argc > 1 ? argv[1] : "?", dlerror());
     return 1;
   }
-  if (start(NULL) != NDR_ERR_ARGUMENT || start(&comm) != NDR_OK || comm->ranks != atoi(argv[2])) return 1;
+  if (start(NULL) != NDR_ERR_ARGUMENT || start(&comm) != NDR_OK || comm->ranks != (int)strtol(argv[2], NULL, 10))
+    return 1;
   ndr_status mine = comm->rank == comm->ranks - 1 ? NDR_ERR_FILE : NDR_OK;
   if (ndr_comm_agree(comm, mine, "no file") != NDR_ERR_FILE || ndr_comm_agree(comm, NDR_OK, NULL) != NDR_OK) return 1;
   if (argc > 3 && comm->rank == comm->ranks - 1) end_all(comm, 7);

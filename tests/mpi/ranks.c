@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
   ndr_comm *second;
   if (ndr_mpi_comm(NULL, MPI_COMM_WORLD) != NDR_ERR_ARGUMENT || ndr_mpi_comm(&comm, MPI_COMM_NULL) == NDR_OK) return 1;
   if (ndr_mpi_comm(&comm, MPI_COMM_WORLD) != NDR_OK || ndr_mpi_comm(&second, MPI_COMM_WORLD) != NDR_OK) return 1;
-  CHECK(argc == 2 && comm->ranks == atoi(argv[1]));
+  CHECK(argc == 2 && comm->ranks == (int)strtol(argv[1], NULL, 10));
   CHECK(comm->node_ranks == comm->ranks && comm->node_rank == comm->rank); /* the test runs on one machine */
   /* A message of one comm is not for the other. */
   if (comm->rank == 0 && comm->ranks > 1) CHECK(second->send(second->user, 1, "!", 1) == NDR_OK);

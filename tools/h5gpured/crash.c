@@ -1,7 +1,7 @@
 /* Malformed files make HDF5 crash: 1.10 follows sizes of its global heap beyond the end, for one. Its calls cannot be
  * checked for that beforehand. Such a crash is reported as any failure is, in one line and with its exit status. The
  * line says what was being done, since a crash while results are written is not the fault of the input; and where the
- * memory of the process is limited, that this may be why: HDF5 does not survive that, either. Nothing can be
+ * memory of the process is limited, or another rank may have been killed, that this may be why. Nothing can be
  * tidied up then, and nothing has to be if the file system keeps files without names: an output gets its name last. */
 #include <signal.h>
 #include <stdio.h>
@@ -60,6 +60,7 @@ static void prepare(const char *name, const char *crashed, const char *why) {
   fputs("h5gpured: ", words);
   for (const char *c = name; *c && c < name + MOST_NAME;) c = cli_print_letter(c, words);
   fprintf(words, ": %s: ", crashed);
+  if (ranks_comm()) fputs("another rank may have ended, which not every MPI survives; else ", words);
   say_limit(words);
   fprintf(words, "%s\n", why);
   fclose(words);

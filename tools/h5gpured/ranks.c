@@ -14,7 +14,9 @@ static ndr_comm *comm;           /* NULL: this process is alone */
 static bool agreed;              /* on how the program ends */
 static int kept_stderr = -1;     /* while stderr is closed */
 static char sentence[1024];      /* why this rank has failed */
+static ndr_comm calls;           /* the comm as MPI's library has made it */
 static void (*stop)(ndr_comm *); /* ends MPI */
+static void (*abort_all)(ndr_comm *, int code);
 
 /* How many processes the launcher has started, by the variables of Open MPI, of MPICH and its relatives, and of Slurm.
  */
@@ -27,7 +29,10 @@ static int launched_processes(void) {
   return 1;
 }
 
+/* Who ends before it has agreed, as with a wrong command line, tells those who wait for it. */
 static void end_mpi(void) {
+  const char *why = *sentence ? sentence : "has ended before the others: its command line may be another one";
+  if (!agreed && comm->last == NDR_OK) (void)ndr_comm_agree(comm, NDR_ERR_ARGUMENT, why);
   stop(comm);
 }
 
@@ -44,6 +49,30 @@ static void be_silent(void) {
   if (kept_stderr >= 0) to_null(STDERR_FILENO);
 }
 
+static void speak(void) {
+  if (kept_stderr < 0) return;
+  dup2(kept_stderr, STDERR_FILENO);
+  close(kept_stderr);
+  kept_stderr = -1;
+}
+
+/* A rank that can send or receive no more cannot even say so to the others. */
+static ndr_status end_all(ndr_status status) {
+  if (status == NDR_OK) return status;
+  speak();
+  fprintf(stderr, "h5gpured: out of memory for messages (rank %d of %d)\n", comm->rank, comm->ranks);
+  abort_all(comm, EXIT_INPUT);
+  return status;
+}
+
+static ndr_status send_message(void *user, int to, const void *bytes, size_t count) {
+  return end_all(calls.send(user, to, bytes, count));
+}
+
+static ndr_status receive_message(void *user, int wait, int *from, void **bytes, size_t *count) {
+  return end_all(calls.receive(user, wait, from, bytes, count));
+}
+
 static void refuse(int count, const char *why) {
   complain("one of %d processes of a launcher, but %s", count, why);
   exit(EXIT_INPUT);
@@ -58,8 +87,12 @@ void ranks_start(void) {
   ndr_status (*start)(ndr_comm **);
   *(void **)&start = dlsym(mpi, "ndr_mpi_start");
   *(void **)&stop = dlsym(mpi, "ndr_mpi_stop");
-  if (!start || !stop) refuse(count, dlerror());
+  *(void **)&abort_all = dlsym(mpi, "ndr_mpi_abort");
+  if (!start || !stop || !abort_all) refuse(count, dlerror());
   if (start(&comm) != NDR_OK) refuse(count, "MPI does not start");
+  calls = *comm;
+  comm->send = send_message;
+  comm->receive = receive_message;
   atexit(end_mpi);
   if (comm->ranks == 1 && count > 1) refuse(count, "MPI knows of this one only: the launcher is of another MPI");
   if (comm->rank > 0) be_silent();
@@ -67,10 +100,7 @@ void ranks_start(void) {
 
 void ranks_speak(h5gpured_options *options) {
   if (ranks_leads()) return;
-  if (kept_stderr >= 0) {
-    dup2(kept_stderr, STDERR_FILENO);
-    close(kept_stderr);
-  }
+  speak();
   options->explain = options->progress = false;
   options->quiet = true;
 }

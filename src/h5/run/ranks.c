@@ -226,7 +226,7 @@ ndr_status ndr_ranks_open(ndr_ranks **ranks, const ndr_h5_options *options, ndr_
   if (!r) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   r->rank = comm->rank;
   r->ranks = comm->ranks;
-  ndr_status status = ndr_mail_open(&r->mail, comm, take, r);
+  ndr_status status = ndr_mail_open(&r->mail, comm, NDR_CALL_H5, take, r);
   if (status != NDR_OK) {
     free(r);
     return status;

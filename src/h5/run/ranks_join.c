@@ -199,7 +199,7 @@ static ndr_status copy_box(const DLTensor *result, const int64_t *begin, const i
 
 ndr_status ndr_ranks_take_box(ndr_ranks *r, const unsigned char *bytes, size_t count) {
   DLTensor result;
-  int64_t shape[NDR_MAX_DIMS], begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  int64_t shape[NDR_MAX_DIMS], begin[NDR_MAX_DIMS] = {0}, size[NDR_MAX_DIMS] = {0};
   int i = (int)ndr_word_load(bytes);
   NDR_TRY(describe_result(r, i, &result, shape));
   for (int d = 0; d < result.ndim; d++) {

@@ -374,8 +374,8 @@ static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, cons
   ndr_h5_options read;
   ndr_job_output output = w->output;
   ndr_ranks *ranks;
-  NDR_TRY(ndr_job_options(&read, options));
   *on_gpu = false;
+  NDR_TRY(ndr_job_options(&read, options));
   ndr_status status = ndr_ranks_open(&ranks, &read, &output);
   if (status == NDR_OK) status = make_and_run(w, &output, options, warning, ranks, on_gpu);
   return ndr_ranks_close(ranks, status);
@@ -409,6 +409,10 @@ ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   return attempt(work, &smaller, reason, &on_gpu);
 }
 
+void ndr_work_begin_anew(const ndr_h5_options *options) {
+  if (options->comm && options->comm->size >= sizeof *options->comm) options->comm->last = NDR_OK;
+}
+
 ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, int64_t *cells) {
   ndr_job job;
   memset(cells, 0, NDR_MAX_DIMS * sizeof *cells);
@@ -430,8 +434,10 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   NDR_TRY(ndr_job_options(&read, options));
   bool elsewhere = read.part_count || (read.comm && read.comm->rank > 0);
   if (!results && !elsewhere) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  ndr_status status;
-  do status = ndr_work_run(&work, options);
-  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH));
+  ndr_status status = ndr_work_run(&work, options);
+  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH)) {
+    ndr_work_begin_anew(&read);
+    status = ndr_work_run(&work, options);
+  }
   return status;
 }

@@ -13,6 +13,9 @@ typedef struct ndr_work {
 /* What a sink says that has to begin anew; other ranks than its own begin anew, too. */
 #define NDR_WORK_CLASH "a result is equal to the fill value"
 
+/* After a clash, on all ranks: a failure before the next attempt begins is one rank's own, as comm.h says of `last`. */
+void ndr_work_begin_anew(const ndr_h5_options *options);
+
 /* Plans and does it. Where a GPU fails, tries less memory, or the CPU, as ndr_h5_reduce says. */
 ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options);
 

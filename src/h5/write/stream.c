@@ -183,7 +183,8 @@ static ndr_status run_once(stream *s, ndr_work *work, const ndr_h5_options *opti
 
 static ndr_status run(stream *s, ndr_work *work, const ndr_h5_options *options) {
   ndr_status status = run_once(s, work, options);
-  if (!s->clashes) return status;
+  if (!s->clashes || status != NDR_ERR_RESULT) return status;
+  ndr_work_begin_anew(options);
   s->clashes = false;
   s->blocks.marks_nan = true;
   NDR_TRY(remove_all(s));

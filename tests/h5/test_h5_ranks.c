@@ -26,13 +26,14 @@ typedef struct {
   ndr_h5_options how;
   uint64_t seed;
   int ill;            /* the rank that fails; -1: none */
+  int idle;           /* 1 + the rank that agrees in place of the reduction; 0: none */
   DLTensor **results; /* rank 0's */
   ndr_status statuses[MOST_RANKS];
   char sentences[MOST_RANKS][512];
 } work;
 
 /* Memory and threads are each rank's own. */
-static ndr_status reduce_as(const work *w, ndr_comm *comm) {
+static ndr_status reduce_as(const work *w, ndr_comm *comm, int ill) {
   rng random = {w->seed + (uint64_t)comm->rank * 7919};
   ndr_h5_options how = w->how;
   ndr_h5_dataset *dataset;
@@ -40,8 +41,10 @@ static ndr_status reduce_as(const work *w, ndr_comm *comm) {
   how.threads = (int)rng_between(&random, 1, 3);
   how.memory = (int64_t)1 << rng_between(&random, 20, 26);
   bool last = comm->rank == comm->ranks - 1;
+  if (comm->rank != ill) how.on_progress = NULL;
+  if (comm->rank == w->idle - 1) return ndr_comm_agree(comm, NDR_OK, NULL);
   ndr_status status = ndr_h5_open(&dataset, last && w->path_of_last ? w->path_of_last : w->path, NULL, NULL);
-  if (status == NDR_OK && comm->rank == w->ill) {
+  if (status == NDR_OK && comm->rank == ill && !how.on_progress) {
     ndr_h5_close(dataset);
     return ndr_comm_agree(comm, NDR_ERR_FILE, "the disk is full of sand");
   }
@@ -52,7 +55,7 @@ static ndr_status reduce_as(const work *w, ndr_comm *comm) {
 
 static void body(ndr_comm *comm, void *user) {
   work *w = user;
-  w->statuses[comm->rank] = reduce_as(w, comm);
+  w->statuses[comm->rank] = reduce_as(w, comm, w->ill);
   snprintf(w->sentences[comm->rank], sizeof w->sentences[0], "%s", ndr_last_error());
 }
 
@@ -100,7 +103,7 @@ static void check_ranks(const char *path, const ndr_problem *problem, const ndr_
   ndr_h5_close(dataset);
   for (int i = 0; i < 3; i++) {
     int ranks = rng_once_in(random, 8) ? SOME_RANKS : (int)rng_between(random, 2, 7);
-    work w = {path, problem, NULL, *how, rng_next(random), -1, results, {0}, {""}};
+    work w = {path, problem, NULL, *how, rng_next(random), -1, 0, results, {0}, {""}};
     make_results(problem, together, results);
     run(&w, ranks, NDR_OK);
     for (int k = 0; k < problem->op_count; k++) {
@@ -274,6 +277,61 @@ START_TEST(a_rank_that_fails_ends_it_for_all) {
 }
 END_TEST
 
+static int cancel(void *user, const ndr_h5_progress *progress) {
+  (void)user, (void)progress;
+  return 1;
+}
+
+START_TEST(a_rank_that_is_stopped_ends_it_for_all) {
+  write_rows(h5_input, (const hsize_t[]){50, COLUMNS});
+  for (int ill = 0; ill < 5; ill++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7 + (uint64_t)ill, .ill = ill};
+    w.how.on_progress = cancel;
+    check_failure(&w, 5, NDR_ERR_CANCELLED, "stopped by on_progress");
+  }
+  h5_remove_folder();
+}
+END_TEST
+
+START_TEST(a_rank_that_is_in_another_call_ends_it_for_all) {
+  write_rows(h5_input, NULL);
+  for (int idle = 0; idle < 5; idle++) {
+    work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 7, .ill = -1, .idle = 1 + idle};
+    check_failure(&w, 5, NDR_ERR_ARGUMENT, "is in another call than rank 0");
+  }
+  h5_remove_folder();
+}
+END_TEST
+
+/* All fail in the first call, and then the comm is as good as new. */
+static void body_again(ndr_comm *comm, void *user) {
+  if (reduce_as(user, comm, comm->ranks / 2) == NDR_ERR_FILE && comm->last == NDR_ERR_FILE) body(comm, user);
+}
+
+START_TEST(a_comm_is_good_after_a_failure) {
+  ndr_h5_dataset *dataset;
+  double sums[COLUMNS];
+  const ndr_op op = NDR_SUM;
+  DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(COLUMNS));
+  write_rows(h5_input, (const hsize_t[]){50, COLUMNS});
+  assert_ok(ndr_h5_open(&dataset, h5_input, NULL, NULL));
+  ndr_problem problem = *h5_problem(dataset, 1, (int[]){0}, 1, &op);
+  ndr_h5_close(dataset);
+  ndr_first_shift = 14;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    work w = {.path = h5_input, .problem = &problem, .how = NDR_H5_OPTIONS_INIT, .seed = seed, .ill = -1};
+    w.results = (DLTensor *[]){&result};
+    memset(sums, 1, sizeof sums);
+    for (int i = 0; i < 5; i++) w.statuses[i] = NDR_ERR_RESULT;
+    ck_assert_int_eq(threads_run(5, seed, body_again, &w, NULL), 0);
+    for (int i = 0; i < 5; i++) ck_assert_msg(w.statuses[i] == NDR_OK, "rank %d: %s", i, w.sentences[i]);
+    for (int i = 0; i < COLUMNS; i++) ck_assert(sums[i] == 0);
+  }
+  ndr_first_shift = 0;
+  h5_remove_folder();
+}
+END_TEST
+
 /* One chunk of 80 is no stream of deflate: the rank that has it fails, and the others hear of it. */
 START_TEST(a_damaged_chunk_is_everyones) {
   write_deflated_rows(h5_input);
@@ -323,6 +381,8 @@ int main(void) {
   suite_case(suite, "datasets", 120, any_number_of_ranks_gives_the_same_bits, stages_give_the_same_bits, NULL);
   suite_case(suite, "many", 120, a_thousand_ranks_send_what_the_model_says, NULL);
   suite_case(suite, "failures", 30, a_rank_that_fails_ends_it_for_all, a_damaged_chunk_is_everyones,
-             other_files_are_noticed, a_gpu_and_parts_are_refused, NULL);
+             other_files_are_noticed, a_rank_that_is_stopped_ends_it_for_all,
+             a_rank_that_is_in_another_call_ends_it_for_all, a_comm_is_good_after_a_failure,
+             a_gpu_and_parts_are_refused, NULL);
   return suite_run(suite);
 }

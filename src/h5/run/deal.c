@@ -35,8 +35,7 @@ static void cut_ranges(ndr_deal *deal, const ndr_slab_iterator *iterator, int64_
   }
   while (deal->begins[deal->count] < pieces) {
     int64_t begin = deal->begins[deal->count], more = (pieces - begin) / ((int64_t)NEXT_SHARE * deal->ranks);
-    int64_t end = end_near(iterator, begin + (more ? more : 1), pieces, more);
-    add_range(deal, end > begin ? end : begin + 1);
+    add_range(deal, end_near(iterator, begin + (more ? more : 1), pieces, more));
   }
 }
 

@@ -422,14 +422,14 @@ typedef struct ndr_h5_options {
   int state_count;
   const char *const *states;
   /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process does it
-   * alone. The call is collective (comm.h). Half of the dataset's pieces are dealt to the ranks at the beginning, the
-   * others one range after the other to whoever is ready. Where several ranks have pieces of the same outputs, one of
-   * them merges their states. Rank 0 gets the results, with the same bits as without ranks; on others `results` may be
-   * NULL, also where rank 0 calls ndr_h5_writer_add_reduced. memory and threads are each rank's; by default ranks that
-   * share a machine divide what it has. on_progress gets the progress of all on rank 0, that of its own rank elsewhere.
-   * Fails with NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last bytes are compared)
-   * or cuts, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans and for a GPU (NDR_H5_AUTO is the CPU).
-   */
+   * alone. The call is collective (comm.h). Half of the dataset's pieces are dealt to the ranks at the beginning,
+   * the others one range after the other to whoever is ready. Where several ranks have pieces of the same outputs,
+   * one of them merges their states. Rank 0 gets the results, with the same bits as without ranks; on others
+   * `results` may be NULL. Where rank 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. memory and
+   * threads are each rank's; by default ranks that share a machine divide what it has. on_progress gets the progress
+   * of all on rank 0, that of its own rank elsewhere. Fails with NDR_ERR_ARGUMENT where ranks differ in their
+   * problems, files (sizes, first and last bytes are compared) or cuts, or have a part or states too; with
+   * NDR_ERR_UNSUPPORTED for scans and for a GPU (NDR_H5_AUTO is the CPU). */
   ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

@@ -39,7 +39,7 @@ typedef struct {
 } other;
 
 struct ndr_mail {
-  ndr_comm comm, *given; /* as this library knows it, and the caller's */
+  ndr_comm comm, *given; /* a copy of this library's size, and the caller's own */
   ndr_call call;
   unsigned char *end, *own; /* room for END, and for a message of ours, so that a rank without memory can say so */
   ndr_mail_handler *handler;
@@ -259,7 +259,7 @@ static void note_stray(ndr_mail *m, int rank) {
   note_failure(m, m->comm.rank, NDR_ERR_ARGUMENT, sentence);
 }
 
-/* The last letter of a rank: its outcome, and pairs of a rank and how many letters that was sent. */
+/* END is an outcome, and pairs: a rank, and how many letters were sent to it. */
 static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
   int64_t pairs;
   const unsigned char *at = take_outcome(m, letter, &pairs);

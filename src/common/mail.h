@@ -17,7 +17,7 @@ typedef struct ndr_letter {
 /* The calls that ranks make together. */
 typedef enum ndr_call { NDR_CALL_AGREE, NDR_CALL_PARTS, NDR_CALL_H5 } ndr_call;
 
-/* Takes a letter. A failure is this rank's. */
+/* Handles a letter. If it fails, this rank has failed. */
 typedef ndr_status ndr_mail_handler(void *user, ndr_letter *letter);
 
 typedef struct ndr_mail ndr_mail;

@@ -140,6 +140,7 @@ if(NDREDUCE_WITH_MPI)
   foreach(part IN ITEMS REQUIRES LIBS REQUIRES_PRIVATE PRIVATE)
     set(NDREDUCE_PC_${part} "")
   endforeach()
+  set(NDREDUCE_PC_REQUIRES ndreduce) # which has what takes a comm
   set(NDREDUCE_PC_NAME ndreduce_mpi)
   set(NDREDUCE_PC_DESCRIPTION "Ranks of MPI for ndreduce")
   configure_file(${CMAKE_CURRENT_LIST_DIR}/ndreduce.pc.in ndreduce_mpi.pc @ONLY)

@@ -8,6 +8,10 @@
  *   ndr_mpi_comm_free(comm);
  *   MPI_Finalize();
  *
+ *   $ mpicc program.c $(pkg-config --cflags --libs ndreduce_mpi) && mpirun -n 4 ./a.out
+ *
+ * The library and the program must be of the same MPI: one of another is linked all the same, and fails when it runs.
+ *
  * Errors of MPI end the program (MPI_ERRORS_ARE_FATAL), because nothing can replace a lost message. Only memory that
  * runs out is reported, by NDR_ERR_MEMORY. A program with threads of its own initialises MPI with MPI_THREAD_FUNNELED
  * at least, and makes all calls with a comm in its main thread. */

@@ -1,5 +1,6 @@
 /* Collective calls for arrays: see ndreduce/comm.h. Each rank reduces its part to partial states. Exported, they go up
  * a binary tree of ranks, which merges them; rank 0 finishes them. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/accumulator.h"
@@ -74,7 +75,10 @@ static ndr_status keep_letter(void *user, ndr_letter *letter) {
 static ndr_status take_states(tree *t, ndr_mail *mail, int level) {
   ndr_letter *letter = &t->letters[level];
   while (!letter->bytes) NDR_TRY(ndr_mail_look(mail, true));
+  char reason[512];
   ndr_status status = ndr_accumulator_import(t->states, letter->bytes, letter->count);
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  if (status != NDR_OK) status = ndr_fail(status, "the states of rank %d: %s", letter->from, reason);
   free(letter->bytes);
   letter->bytes = NULL;
   return status;

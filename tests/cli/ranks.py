@@ -109,12 +109,11 @@ def check_errors(tool, folder, problems):
         for rank in (0, 1):
             refused(other_line(rank, "--nonsense"), "nonsense" if rank == 0 else "has ended before the others")
             refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")
-        refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another job")
-        refused([tool, *job, "--device", "cuda"], "ranks of a reduction are for the CPU")
-        refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "scans have no ranks")
-        refused([tool, *job[:3], "--part", "1/2", "--state", "part"], "--part is for a process, not ranks")
+        refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another file or another job")
+        refused([tool, *job, "--device", "cuda"], "--device for a GPU is for one process")
+        refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "--scan is for one process")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
-        refused([tool, *job], "nowhere.so", library="/nowhere.so", lines=3)
+        refused([tool, *job], "nowhere.so", library="/nowhere.so")
     if os.path.exists(os.path.join(folder, "bad.nc")):
         problems.append("a job that failed left a file")
 
@@ -224,11 +223,15 @@ def check_kills(tool, folder, problems):
 
 
 def check_alone(tool, folder, problems):
-    """Each process does the whole where it is told to."""
+    """Each process does the whole where it is told to, and what is no reduction by ranks."""
     launcher = LAUNCHERS[0][0]
     end = run_ranks(launcher, "none", 2, folder, tool, "a.nc:/flat", "--op", "max")
     if end[0] or end[1] != 2 * run(tool, folder, "a.nc:/flat", "--op", "max")[1]:
         problems.append(f"by two processes alone: {end}")
+    for words in (["--list", "a.nc"], ["a.nc:/flat", "--op", "max", "--part", "1/2", "--state", "s"], ["--help"]):
+        end = run_ranks(launcher, "/nowhere.so", 2, folder, tool, *words)
+        if end[0] or end[1] != 2 * run(tool, folder, *words)[1]:
+            problems.append(f"{words} by two processes alone: {end}")
 
 
 if __name__ == "__main__":

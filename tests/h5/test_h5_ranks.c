@@ -354,11 +354,11 @@ START_TEST(other_files_are_noticed) {
   DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){100, COLUMNS}));
   work w = {.path = h5_input, .path_of_last = other, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
-  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
+  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another file or another job");
   values[0][0] = 1; /* of the same size and with the same cuts */
   ndr_h5_close(h5_open_written(other, &tensor, NDR_F64, (const hsize_t[]){50, COLUMNS}));
   values[0][0] = 0;
-  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another job");
+  check_failure(&w, 3, NDR_ERR_ARGUMENT, "rank 2 has another file or another job");
   unlink(other);
   h5_remove_folder();
 }

@@ -19,8 +19,6 @@ static const struct {
     {"ndr_h5_list", "--list"},
     {"ndr_h5_options.memory of", "--memory"},
     {"ndr_h5_writer_options.overwrite", "--overwrite"},
-    {"options have both a comm and a part", "--part is for a process, not ranks"},
-    {"options have both a comm and states", "--merge is for a process, not ranks"},
 };
 
 void name_options(char *text) {

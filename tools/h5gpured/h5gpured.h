@@ -345,7 +345,7 @@ bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
 /* Under an MPI launcher begins as one of its ranks, or ends the program if that fails. Ranks other than 0 print nothing
  * until ranks_speak. */
-void ranks_start(void);
+void ranks_start(int argc, char **argv);
 
 /* Call when the options are read: ranks other than 0 get stderr back, for crashes; they explain nothing. */
 void ranks_speak(h5gpured_options *options);

@@ -166,6 +166,11 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   members m;
   kept_groups kept = {NULL, NULL};
   bool found = members_find(options, input, &m), good = found;
+  if (found && (options->part_count || options->state_count) && m.chosen_count != 1) {
+    complain("%s: --part takes one dataset, and %d have these dims: name it as FILE:/DATASET", options->inputs[input],
+             m.chosen_count);
+    found = good = false;
+  }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
   if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
@@ -180,10 +185,6 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   bool many;
   crash_while_reading(options->inputs[input]);
   if (!input_is_many(options, input, &many)) return false;
-  if (many && (options->part_count || options->state_count)) {
-    complain("%s: --part takes one dataset: name it as FILE:/DATASET", options->inputs[input]);
-    return false;
-  }
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
@@ -288,7 +289,7 @@ static bool list_all(const h5gpured_options *options) {
 int main(int argc, char **argv) {
   h5gpured_options options;
   streams_open("h5gpured", EXIT_INPUT);
-  ranks_start();
+  ranks_start(argc, argv);
   options_read(&options, argc, argv);
   ranks_speak(&options);
   catch_signals();

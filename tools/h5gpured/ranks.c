@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "h5gpured/h5gpured.h"
@@ -73,15 +74,40 @@ static ndr_status receive_message(void *user, int wait, int *from, void **bytes,
   return end_all(calls.receive(user, wait, from, bytes, count));
 }
 
+/* Without MPI, too, one process is the first, as the launcher has it. */
+static bool is_first(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *rank = getenv(names[i]);
+    if (rank) return strtol(rank, NULL, 10) == 0;
+  }
+  return true;
+}
+
 static void refuse(int count, const char *why) {
-  complain("one of %d processes of a launcher, but %s", count, why);
+  if (is_first())
+    complain(
+        "one of %d processes of a launcher, but %s; NDREDUCE_MPI_LIBRARY names the libndreduce_mpi of another MPI, "
+        "or none, for each process to do the whole",
+        count, why);
   exit(EXIT_INPUT);
 }
 
-void ranks_start(void) {
+/* What each process does by itself, launcher or not. */
+static bool is_for_one(int argc, char **argv) {
+  static const char *const words[] = {"--part", "--merge", "--list", "--help", "--version"};
+  for (int i = 1; i < argc; i++)
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+      size_t length = strlen(words[w]);
+      if (strncmp(argv[i], words[w], length) == 0 && (argv[i][length] == 0 || argv[i][length] == '=')) return true;
+    }
+  return false;
+}
+
+void ranks_start(int argc, char **argv) {
   const char *library = getenv("NDREDUCE_MPI_LIBRARY");
   int count = launched_processes();
-  if (count <= 1 || (library && strcmp(library, "none") == 0)) return;
+  if (count <= 1 || (library && strcasecmp(library, "none") == 0) || is_for_one(argc, argv)) return;
   void *mpi = dlopen(library && *library ? library : NDREDUCE_MPI_SONAME, RTLD_NOW | RTLD_GLOBAL);
   if (!mpi) refuse(count, dlerror());
   ndr_status (*start)(ndr_comm **);
@@ -94,11 +120,19 @@ void ranks_start(void) {
   comm->send = send_message;
   comm->receive = receive_message;
   atexit(end_mpi);
-  if (comm->ranks == 1 && count > 1) refuse(count, "MPI knows of this one only: the launcher is of another MPI");
+  if (comm->ranks == 1 && count > 1)
+    refuse(count, "MPI knows of this one only: the launcher is of another MPI, or srun lacks --mpi=pmix");
   if (comm->rank > 0) be_silent();
 }
 
 void ranks_speak(h5gpured_options *options) {
+  const char *refused = options->scans                                                    ? "--scan"
+                        : options->device == NDR_H5_CUDA || options->device == NDR_H5_ALL ? "--device for a GPU"
+                                                                                          : NULL;
+  if (comm && refused) {
+    complain("%s is for one process: ranks of a launcher reduce, on the CPU", refused);
+    exit(EXIT_INPUT);
+  }
   if (ranks_leads()) return;
   speak();
   options->explain = options->progress = false;

@@ -190,7 +190,9 @@ static ndr_status append_ranks(sheet *s, const ndr_job *job) {
   int64_t pieces = ndr_slab_iterator_pieces(iterator),
           late = deal.count > comm->ranks ? pieces - deal.begins[comm->ranks] : 0;
   int64_t blocks, split = count_split(iterator, &deal, &blocks);
-  append(s, "ranks    %d, of this machine %d: %lld pieces, ", comm->ranks, comm->node_ranks, (long long)pieces);
+  append(s, "ranks    %d, of this machine %d: %lld piece%s, ", comm->ranks, comm->node_ranks, (long long)pieces,
+         pieces == 1 ? "" : "s");
+  if (pieces < comm->ranks && deal.count > 1) append(s, "so that no more ranks have anything to do, ");
   if (deal.count == 1)
     append(s, "each of %d stages one rank's\n", job->stage_count);
   else if (split == 0)

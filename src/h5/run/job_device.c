@@ -1,7 +1,7 @@
 /* Chooses the device of a job. What the device then does is in reduce.c. */
 #include <string.h>
 
-#include "h5/run/job.h"
+#include "h5/run/job_parts.h"
 #include "ndreduce/device.h"
 
 /* GiB of elements from which on a GPU saves more than it takes to start, by data/bench/h5-gpu.json (an H200 beside 16
@@ -67,7 +67,7 @@ ndr_status ndr_job_choose_device(ndr_job *job) {
   ndr_h5_device wanted = job->options.device;
   int count = 0;
   job->device = (DLDevice){kDLCPU, 0};
-  job->why = "asked for";
+  job->why = ndr_job_is_shared(job) ? "processes that share a reduction have no other" : "asked for";
   if (job->running) {
     job->why = "files are scanned by the CPU";
     return NDR_OK;

@@ -15,8 +15,8 @@
 /* Compares the jobs of rank 0 and another rank, if both are known. */
 static ndr_status compare_jobs(const ndr_ranks *r, int rank) {
   if (!r->job_text || !r->job_texts[rank] || strcmp(r->job_text, r->job_texts[rank]) == 0) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "rank %d has another job (%s) than rank 0 (%s)", rank, r->job_texts[rank],
-                  r->job_text);
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: rank %d has another file or another job (%s) than rank 0 (%s)",
+                  r->job->dataset->where, rank, r->job_texts[rank], r->job_text);
 }
 
 static ndr_status take_job(ndr_ranks *r, ndr_letter *letter) {

@@ -195,7 +195,7 @@ static ndr_status run(stream *s, ndr_work *work, const ndr_h5_options *options) 
 static ndr_status add(stream *s, ndr_work *work, const ndr_h5_options *given) {
   ndr_h5_options options;
   NDR_TRY(ndr_job_options(&options, given));
-  int64_t memory = options.memory ? options.memory : ndr_default_memory(1);
+  int64_t memory = options.memory ? options.memory : ndr_default_memory(options.comm ? options.comm->node_ranks : 1);
   if (options.threads == 0) options.threads = s->writer->threads;
   s->blocks.cells = s->cells;
   s->blocks.cache_bytes = (size_t)(memory / CACHE_SHARE / s->count);

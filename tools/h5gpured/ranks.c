@@ -3,6 +3,7 @@
  * runs without. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static int launched(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *size = getenv(names[i]);
-    if (size) return atoi(size);
+    long count = size ? strtol(size, NULL, 10) : 0;
+    if (size) return count > 1 && count <= INT_MAX ? (int)count : 1;
   }
   return 1;
 }

@@ -373,8 +373,8 @@ static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, cons
   ndr_h5_options read;
   ndr_job_output output = w->output;
   ndr_ranks *ranks;
-  NDR_TRY(ndr_job_options(&read, options));
   *on_gpu = false;
+  NDR_TRY(ndr_job_options(&read, options));
   ndr_status status = ndr_ranks_open(&ranks, &read, &output);
   if (status == NDR_OK) status = make_and_run(w, &output, options, warning, ranks, on_gpu);
   return ndr_ranks_close(ranks, status);

@@ -283,8 +283,8 @@ static ndr_status take_own(ndr_mail *m, const ndr_letter *letter) {
 
 /* Handles a letter, or throws it away if not `handles`, or if the call has failed. */
 static ndr_status take_letter(ndr_mail *m, ndr_letter *letter, bool handles) {
-  if (letter->kind < 0 && !letter->bytes) return lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
-  if (letter->kind < 0) return take_own(m, letter);
+  if (letter->kind < 0 && letter->bytes) return take_own(m, letter);
+  if (letter->kind < 0) return lose(m, NDR_ERR_ARGUMENT, "understanding a message of", letter->from);
   m->received++;
   if (m->strays) note_stray(m, letter->from);
   if (!handles || !letter->bytes || m->status != NDR_OK) return tell_to_stop(m);

@@ -2,6 +2,7 @@
  * 0, has the output and prints. MPI is loaded only under a launcher, so that the program runs without MPI. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static int launched_processes(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *size = getenv(names[i]);
-    if (size) return (int)strtol(size, NULL, 10);
+    long count = size ? strtol(size, NULL, 10) : 0;
+    if (size) return count > 1 && count <= INT_MAX ? (int)count : 1;
   }
   return 1;
 }

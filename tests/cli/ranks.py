@@ -125,6 +125,8 @@ def check_memory(tool, folder, problems):
         for rank, call in ((0, 1), (1, 1), (1, 2), (2, 3), (0, 4)):
             words = ["sh", "-c", fail, str(rank), str(call), tool, "a.nc:/x", "-d", "0", "-o", "bad.nc"]
             end = run_ranks(launcher, library + ".faulty", 3, folder, *words)
+            if end[:2] == (1, "") and not end[2]:  # MPICH has been seen to drop what a rank says before it aborts
+                end = run_ranks(launcher, library + ".faulty", 3, folder, *words)
             said = f"h5gpured: out of memory for messages (rank {rank} of 3)"
             if end[0] in (0, "hangs") or said not in end[2] or os.path.exists(os.path.join(folder, "bad.nc")):
                 problems.append(f"{launcher}: no memory on rank {rank} for call {call}: {end}")
@@ -222,15 +224,20 @@ def check_kills(tool, folder, problems):
                     os.unlink(os.path.join(folder, name))
 
 
+def are_twice(lines, once):
+    """Lines of two processes may be mixed."""
+    return sorted(lines.splitlines()) == sorted(2 * once.splitlines())
+
+
 def check_alone(tool, folder, problems):
     """Each process does the whole where it is told to, and what is no reduction by ranks."""
     launcher = LAUNCHERS[0][0]
     end = run_ranks(launcher, "none", 2, folder, tool, "a.nc:/flat", "--op", "max")
-    if end[0] or end[1] != 2 * run(tool, folder, "a.nc:/flat", "--op", "max")[1]:
+    if end[0] or not are_twice(end[1], run(tool, folder, "a.nc:/flat", "--op", "max")[1]):
         problems.append(f"by two processes alone: {end}")
-    for words in (["--list", "a.nc"], ["a.nc:/flat", "--op", "max", "--part", "1/2", "--state", "s"], ["--help"]):
+    for words in (["--list", "a.nc"], ["a.nc:/flat", "--op", "max", "--part", "1/2", "--state", "s"]):
         end = run_ranks(launcher, "/nowhere.so", 2, folder, tool, *words)
-        if end[0] or end[1] != 2 * run(tool, folder, *words)[1]:
+        if end[0] or not are_twice(end[1], run(tool, folder, *words)[1]):
             problems.append(f"{words} by two processes alone: {end}")
 
 

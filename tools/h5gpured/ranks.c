@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "h5gpured/h5gpured.h"
@@ -64,6 +65,7 @@ static ndr_status end_all(ndr_status status) {
   if (status == NDR_OK) return status;
   speak();
   fprintf(stderr, "h5gpured: out of memory for messages (rank %d of %d)\n", comm->rank, comm->ranks);
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* MPICH may drop what a rank says just before */
   abort_all(comm, EXIT_INPUT);
   return status;
 }

@@ -92,9 +92,13 @@ int64_t ndr_slab_iterator_pieces(const ndr_slab_iterator *iterator) {
   return last.pieces + ndr_slabs_cells(slabs_of(&last), false) * last.stretches;
 }
 
+void ndr_slab_iterator_prime(ndr_slab_iterator *iterator) {
+  if (iterator->part_count) iterator->stretches = stretches(iterator);
+}
+
 void ndr_slab_iterator_alike(const ndr_slab_iterator *iterator, int64_t piece, int64_t *begin, int64_t *end) {
   ndr_slab_iterator at = *iterator;
-  at.stretches = stretches(&at);
+  if (at.stretches == 0) at.stretches = stretches(&at);
   while (!series_is_reduced(&at) && piece - at.pieces >= ndr_slabs_cells(slabs_of(&at), false) * at.stretches)
     if (!next_part(&at)) break;
   *begin = piece - (piece - at.pieces) % at.stretches;

@@ -38,6 +38,9 @@ bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab);
 /* How many pieces there are. */
 int64_t ndr_slab_iterator_pieces(const ndr_slab_iterator *iterator);
 
+/* Counts, at the beginning, what ndr_slab_iterator_alike would count each time: of a series it looks at all parts. */
+void ndr_slab_iterator_prime(ndr_slab_iterator *iterator);
+
 /* Pieces *begin .. *end - 1 are those of the same outputs as `piece`. The iterator is at its beginning. */
 void ndr_slab_iterator_alike(const ndr_slab_iterator *iterator, int64_t piece, int64_t *begin, int64_t *end);
 

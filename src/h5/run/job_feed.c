@@ -226,6 +226,7 @@ static void plan_feed(ndr_job *job) {
   if (job->options.groups)
     job->feed.iterator.origin[ndr_stage_dim(job->options.groups)] = job->stages[job->stage].begin;
   job->feed.iterator.backward = job->running && job->running->reverse;
+  ndr_slab_iterator_prime(&job->feed.iterator);
   ndr_job_take_pieces(job, &job->feed.iterator);
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {

@@ -73,18 +73,6 @@ static void run(work *w, int ranks, ndr_status wanted) {
 
 /* ---- Any dataset ------------------------------------------------------------------------------------------------ */
 
-static void make_results(const ndr_problem *problem, test_array *arrays, DLTensor **pointers) {
-  for (int i = 0; i < problem->op_count; i++) {
-    int64_t shape[NDR_MAX_DIMS];
-    DLTensor described = {.shape = shape};
-    ndr_dtype dtype;
-    assert_ok(ndr_problem_result(problem, i, &described));
-    assert_ok(ndr_dtype_from_dlpack(described.dtype, &dtype));
-    array_make(&arrays[i], dtype, described.ndim, shape, NULL);
-    pointers[i] = &arrays[i].tensor;
-  }
-}
-
 static void assert_same(const test_array *one, const test_array *other, const ndr_problem *problem, int ranks) {
   const char *a = (const char *)one->tensor.data + one->tensor.byte_offset;
   const char *b = (const char *)other->tensor.data + other->tensor.byte_offset;
@@ -97,14 +85,14 @@ static void check_ranks(const char *path, const ndr_problem *problem, const ndr_
   test_array alone[NDR_MAX_OPS], together[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
   ndr_h5_dataset *dataset;
-  make_results(problem, alone, results);
+  h5_make_results(problem, alone, results);
   assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
   assert_ok(ndr_h5_reduce(dataset, problem, results, how));
   ndr_h5_close(dataset);
   for (int i = 0; i < 3; i++) {
     int ranks = rng_once_in(random, 8) ? SOME_RANKS : (int)rng_between(random, 2, 7);
     work w = {path, problem, NULL, *how, rng_next(random), -1, 0, results, {0}, {""}};
-    make_results(problem, together, results);
+    h5_make_results(problem, together, results);
     run(&w, ranks, NDR_OK);
     for (int k = 0; k < problem->op_count; k++) {
       assert_same(&alone[k], &together[k], problem, ranks);

@@ -173,9 +173,7 @@ void h5_write_packed(const char *path) {
   H5Fclose(file);
 }
 
-static void reduce_into(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *how,
-                        test_array *results) {
-  DLTensor *pointers[NDR_MAX_OPS];
+void h5_make_results(const ndr_problem *problem, test_array *results, DLTensor **pointers) {
   for (int i = 0; i < problem->op_count; i++) {
     int64_t shape[NDR_MAX_DIMS];
     DLTensor described = {.shape = shape};
@@ -185,6 +183,12 @@ static void reduce_into(ndr_h5_dataset *dataset, const ndr_problem *problem, con
     array_make(&results[i], dtype, described.ndim, shape, NULL);
     pointers[i] = &results[i].tensor;
   }
+}
+
+static void reduce_into(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *how,
+                        test_array *results) {
+  DLTensor *pointers[NDR_MAX_OPS];
+  h5_make_results(problem, results, pointers);
   assert_ok(ndr_h5_reduce(dataset, problem, pointers, how));
 }
 

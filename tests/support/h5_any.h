@@ -38,6 +38,9 @@ void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const
  * at [.,3,5]. */
 void h5_write_packed(const char *path);
 
+/* Makes an array for the result of each op of a problem, to be freed, and points to their tensors. */
+void h5_make_results(const ndr_problem *problem, test_array *results, DLTensor **pointers);
+
 /* Checks that the results of ops over dims as `how` says equal those of the CPU: to the bit, or, if the op rounds,
  * within the error of adding in another order. A second reduction as `how` says must give the same bits. */
 void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,

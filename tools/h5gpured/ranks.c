@@ -21,16 +21,21 @@ static ndr_comm calls;           /* the comm as MPI's library has made it */
 static void (*stop)(ndr_comm *); /* ends MPI */
 static void (*abort_all)(ndr_comm *, int code);
 
+/* What the launcher says in the first of its variables that is set; `otherwise` where none is. */
+static long launcher_number(const char *const *names, long otherwise) {
+  for (; *names; names++) {
+    const char *text = getenv(*names);
+    if (text) return strtol(text, NULL, 10);
+  }
+  return otherwise;
+}
+
 /* How many processes the launcher has started, by the variables of Open MPI, of MPICH and its relatives, and of Slurm.
  */
 static int launched_processes(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *size = getenv(names[i]);
-    long count = size ? strtol(size, NULL, 10) : 0;
-    if (size) return count > 1 && count <= INT_MAX ? (int)count : 1;
-  }
-  return 1;
+  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL};
+  long count = launcher_number(names, 1);
+  return count > 1 && count <= INT_MAX ? (int)count : 1;
 }
 
 /* Who ends before it has agreed, as with a wrong command line, tells those who wait for it. */
@@ -80,12 +85,8 @@ static ndr_status receive_message(void *user, int wait, int *from, void **bytes,
 
 /* Without MPI, too, one process is the first, as the launcher has it. */
 static bool is_first(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *rank = getenv(names[i]);
-    if (rank) return strtol(rank, NULL, 10) == 0;
-  }
-  return true;
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+  return launcher_number(names, 0) == 0;
 }
 
 static void refuse(int count, const char *why) {

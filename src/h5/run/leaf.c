@@ -18,10 +18,15 @@ ndr_status ndr_leaf_need(void **buffer, int64_t bytes) {
   return *buffer ? NDR_OK : ndr_memory_allocate(host, (size_t)bytes, buffer);
 }
 
+/* Says where in the whole array a part of a slab begins. */
+static void place(const ndr_slabs *slabs, const ndr_slab *slab, ndr_slab *part) {
+  for (int d = 0; d < slabs->ndim; d++) part->whole[d] = slab->whole[d] + part->begin[d] - slab->begin[d];
+}
+
 ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t column) {
   ndr_slab found = *slab;
   ndr_slabs_leaf(slabs, slab->begin, slab->size, false, column, found.begin, found.size);
-  for (int d = 0; d < slabs->ndim; d++) found.whole[d] += found.begin[d] - slab->begin[d];
+  place(slabs, slab, &found);
   return found;
 }
 
@@ -30,7 +35,7 @@ ndr_slab ndr_leaf_find(const ndr_job *job, const ndr_slab *slab, int64_t column,
   ndr_slab leaf = *slab;
   ndr_slabs_leaf(slabs, slab->begin, slab->size, false, column, leaf.begin, leaf.size);
   ndr_slabs_leaf(slabs, slab->begin, slab->size, true, number, leaf.begin, leaf.size);
-  for (int d = 0; d < slabs->ndim; d++) leaf.whole[d] += leaf.begin[d] - slab->begin[d];
+  place(slabs, slab, &leaf);
   return leaf;
 }
 

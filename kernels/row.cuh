@@ -11,6 +11,10 @@ template <class... T> struct array_list {
     const int sizes[] = {(int)sizeof(T)...};
     return sizes[k];
   }
+  static NDR_DEVICE constexpr int alignment(int k) {
+    const int alignments[] = {(int)alignof(T)...};
+    return alignments[k];
+  }
 };
 
 template <class... T> struct voided { typedef void type; };

@@ -79,7 +79,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   static const int turns = whole || (KNOWN & NDR_SCAN_ALONE) ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
   static NDR_DEVICE constexpr int rooms(int count) {
     int bytes = 0;
-    for (int k = 0; k < count; k++) bytes += NDR_SCAN_ROOM(warp_elements * Arrays::bytes(k));
+    for (int k = 0; k < count; k++) bytes += NDR_SCAN_ROOM(warp_elements * Arrays::bytes(k), Arrays::alignment(k));
     return bytes;
   }
   static const bool in_place = Arrays::bytes(0) == (int)sizeof(result) && alignof(result) >= 4;

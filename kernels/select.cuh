@@ -236,6 +236,14 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
   static const int loads = element::words > 16 ? 1 : 16 / element::words, size = loads * NDR_SCAN_BLOCK;
   element x[loads];
 
+  /* Where the first batch begins so that warps write whole sectors: up to a warp's elements before the list. `to` is
+   * the place of the list's first element in the result. */
+  static NDR_DEVICE int begin(const ndr_select_params &p, i64 to) {
+    if (!(KNOWN & NDR_SELECT_DENSE_TO) || BYTES > 16 || (BYTES & (BYTES - 1)) != 0) return 0;
+    return -(int)(((u64)p.result / BYTES + (u64)to) % NDR_WARP);
+  }
+  static NDR_DEVICE bool is_listed(int n, int end) { return (u32)n < (u32)end; }
+
   static NDR_DEVICE i64 offset(const ndr_select_params &p, i64 first, int place) {
     return KNOWN & NDR_SELECT_DENSE_FROM ? (i64)(place * BYTES) : select_walk(p.from, first + place);
   }
@@ -246,7 +254,8 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
     if (KNOWN & NDR_SELECT_DENSE_FROM) from += first * BYTES;
     int place[loads];
 #pragma unroll
-    for (int e = 0; e < loads; e++) place[e] = at + e * NDR_SCAN_BLOCK < end ? list[at + e * NDR_SCAN_BLOCK] : -1;
+    for (int e = 0; e < loads; e++)
+      place[e] = is_listed(at + e * NDR_SCAN_BLOCK, end) ? list[at + e * NDR_SCAN_BLOCK] : -1;
 #pragma unroll
     for (int e = 0; e < loads; e++)
       if (place[e] >= 0) x[e].load(from + offset(p, first, place[e]));
@@ -260,7 +269,7 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
 #pragma unroll
     for (int e = 0; e < loads; e++) {
       int n = at + e * NDR_SCAN_BLOCK;
-      if (n >= end) continue;
+      if (!is_listed(n, end)) continue;
       i64 place = (!(KNOWN & NDR_SELECT_BOTH) || n < kept ? to : to_others - kept) + n;
       x[e].store(result + (KNOWN & NDR_SELECT_DENSE_TO ? place * BYTES : select_walk(p.to, place)));
     }
@@ -334,7 +343,7 @@ template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const 
   const int end = KNOWN & NDR_SELECT_BOTH ? tile.places(p) : tile.fitting(p, place.before);
   batch_type batch;
 #pragma unroll 1
-  for (int at = 0; at < end; at += batch_type::size) {
+  for (int at = batch_type::begin(p, place.before); at < end; at += batch_type::size) {
     batch.load(p, shared.list, tile.first, at, end);
     batch.store(p, place.before, others, tile.kept, at, end);
   }

@@ -34,6 +34,10 @@ int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k) {
   return (int64_t)ndr_dtype_bytes(k ? problem->operand_dtypes[k - 1] : problem->dtype);
 }
 
+static int64_t alignment_of(const ndr_scan_problem *problem, int k) {
+  return (int64_t)ndr_dtype_alignment(k ? problem->operand_dtypes[k - 1] : problem->dtype);
+}
+
 int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k) {
   return k ? axis->operand[k - 1] : axis->stride;
 }
@@ -76,7 +80,8 @@ static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t el
   const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
   const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4; /* as scan_tile has it */
   int64_t rooms = 0;
-  for (int k = 0; k <= problem->operand_count; k++) rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k));
+  for (int k = 0; k <= problem->operand_count; k++)
+    rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k), alignment_of(problem, k));
   return NDR_SCAN_BLOCK / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
 }
 

@@ -22,9 +22,9 @@
 /* The most levels of what stands before a tile: two of its group, two of the group of groups, and a prefix. */
 #define NDR_SCAN_LEVELS 5
 
-/* Bytes of shared memory for a warp's `bytes` bytes of an array in scan_lines: they may begin behind a boundary of
- * vectors. */
-#define NDR_SCAN_ROOM(bytes) ((bytes) + 16)
+/* Bytes of shared memory for a warp's `bytes` bytes of an array in scan_lines. Elements that are aligned to less than 4
+ * bytes may begin behind a boundary of vectors; they are moved within 128 bytes. */
+#define NDR_SCAN_ROOM(bytes, alignment) ((alignment) >= 4 ? (bytes) : ((bytes) + 15 + 127) / 128 * 128)
 
 /* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
  * total it finds, and one that comes in. Where tiles wait for nothing: the one at hand and the next. */

@@ -1,6 +1,7 @@
 /* Plans of scans for a GPU, which is numbers here: launches fit, and cover every element once. */
 #include <string.h>
 
+#include "gpuplan/launch.h"
 #include "gpuplan/scan.h"
 #include "ndreduce/operator.h"
 #include "support/gpus.h"
@@ -155,12 +156,22 @@ START_TEST(launches_cover_every_element) {
 }
 END_TEST
 
+/* Where scan_moved of kernels/scan_lines.cuh puts the last byte of a warp's elements, from any boundary on. */
+START_TEST(warps_have_room_for_what_they_move) {
+  for (int alignment = 1; alignment <= 4; alignment *= 2)
+    for (int bytes = NDR_WARP_THREADS * alignment; bytes <= 8192; bytes += NDR_WARP_THREADS * alignment)
+      for (int byte = 0; byte < bytes + (alignment < 4 ? 15 : 0); byte++)
+        ck_assert_int_lt(byte ^ (byte >> 3 & 0x70), NDR_SCAN_ROOM(bytes, alignment));
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("plans of scans on a GPU");
   TCase *cases = tcase_create("plans");
   tcase_add_test(cases, no_compiler_is_the_reason);
   tcase_add_loop_test(cases, blocks_have_shared_memory, 0, test_case_count(300));
   tcase_add_loop_test(cases, large_states_fit_or_are_refused, 0, GPU_COUNT);
+  tcase_add_test(cases, warps_have_room_for_what_they_move);
   tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
   suite_add_tcase(suite, cases);
   return suite_run(suite);

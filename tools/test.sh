@@ -115,8 +115,9 @@ ctest_stage() { # STAGE PRESET TARGETS SHARE CTEST_OPTIONS CMAKE_OPTIONS...
   report=$PWD/$folder/junit.xml
   case $build in /*) report=$folder/junit.xml ;; esac
   rm -f "$report"
+  # One more than there are cores: some tests sleep, or wait for a disk.
   # shellcheck disable=SC2086 # the options are words
-  timed "$stage" '' env NDR_TEST_SHARE="$share" ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error \
+  timed "$stage" '' env NDR_TEST_SHARE="$share" ctest --test-dir "$folder" --parallel $((jobs + 1)) --output-on-failure --no-tests=error \
     --output-junit "$report" $ctest_options || true
   if [ ! -s "$report" ]; then stage_failed "$stage" "ctest ran nothing" && return; fi
   total=$(count_of tests "$report")

@@ -11,7 +11,8 @@
 
 static const int rank_counts[] = {1, 2, 3, 7, 64};
 
-/* Under sanitizers, where a share of the cases is run, threads are slow: messages as they come and in one random order. */
+/* Under sanitizers, where a share of the cases is run, threads are slow: messages as they come and in one random order.
+ */
 static int many(void) {
   return test_share() > 1 ? 128 : 1024;
 }

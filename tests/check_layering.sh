@@ -38,33 +38,11 @@ c_headers='assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h
   stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h'
 posix_headers='dirent.h dlfcn.h fcntl.h getopt.h libgen.h pthread.h sched.h strings.h sys/*.h unistd.h'
 
-matches() { # VALUE PATTERN...
-  value=$1
-  shift
-  for pattern in "$@"; do
-    # shellcheck disable=SC2254 # the patterns are meant as patterns
-    case $value in $pattern) return 0 ;; esac
-  done
-  return 1
-}
-
 layer_folder() {
   case $1 in
   include | kernels | kernels/ndbench | tools | tools/simt) echo "$source_dir/$1" ;;
   *) echo "$source_dir/src/$1" ;;
   esac
-}
-
-# The layer and file that an #include in FILE of NAME leads to; nothing if it leads out of the project.
-resolve_include() { # FILE NAME
-  for candidate in "${1%/*}/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/src/spec/$2" "$source_dir/tools/$2"; do
-    if [ -f "$candidate" ]; then
-      case $candidate in */../*) candidate=$(realpath "$candidate") ;; esac
-      candidate=${candidate#"$source_dir"/}
-      echo "${candidate#src/}"
-      return
-    fi
-  done
 }
 
 check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
@@ -78,21 +56,44 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
     kernels) grep -v "^$folder/ndbench/" ;;
     tools) grep -v "^$folder/simt/" ;;
     *) cat ;;
-    esac |
-    while read -r file; do
-      sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]\([^>"]*\)[>"].*/\1/p' "$file" | while read -r name; do
-        found=$(resolve_include "$file" "$name")
-        # shellcheck disable=SC2086 # lists are split at blanks on purpose
-        if [ -n "$found" ]; then
-          matches "${found%%/*}" $2 || matches "$found" $2 ||
-            echo "$file includes $name: layer '$1' may not know layer '${found%%/*}'"
-        else
-          set -f
-          matches "$name" $system $3 || echo "$file includes $name: not among the headers that layer '$1' may use"
-          set +f
-        fi
-      done
-    done
+    esac | tr '\n' '\0' | xargs -0 grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
+    awk -v layer="$1" -v allowed="$2" -v headers="$(echo "$system $3" | tr '\n' ' ')" -v root="$source_dir/" -v files="$files" '
+      function matches(value, patterns,    list, count, i) {
+        count = split(patterns, list, " ")
+        for (i = 1; i <= count; ++i) {
+          gsub(/[.]/, "[.]", list[i])
+          gsub(/[*]/, ".*", list[i])
+          if (value ~ "^" list[i] "$") return 1
+        }
+        return 0
+      }
+      # What an #include in a file of the folder leads to, by its name under src/ or the root; nothing outside the project.
+      function resolved(folder, name,    list, i, path) {
+        split(folder " src/ include/ src/spec/ tools/", list, " ")
+        for (i = 1; i <= 5; ++i) {
+          path = list[i] name
+          while (sub(/[^\/]+\/[.][.]\//, "", path)) continue
+          if (path in there) { sub(/^src\//, "", path); return path }
+        }
+        return ""
+      }
+      BEGIN { count = split(files, list, " "); for (i = 1; i <= count; ++i) there[list[i]] = 1 }
+      {
+        file = substr($0, 1, index($0, ":") - 1)
+        name = substr($0, length(file) + 2)
+        sub(/^[^<"]*[<"]/, "", name)
+        sub(/[>"].*/, "", name)
+        folder = substr(file, length(root) + 1)
+        sub(/[^\/]*$/, "", folder)
+        found = resolved(folder, name)
+        if (found == "") {
+          if (!matches(name, headers)) print file " includes " name ": not among the headers that layer \x27" layer "\x27 may use"
+        } else {
+          split(found, parts, "/")
+          if (!matches(parts[1], allowed) && !matches(found, allowed))
+            print file " includes " name ": layer \x27" layer "\x27 may not know layer \x27" parts[1] "\x27"
+        }
+      }'
 }
 
 # A layer that knows single headers of another stands on them: what defines them must not know that layer.
@@ -106,14 +107,10 @@ check_ground() { # LAYER ALLOWED_LAYERS
   done
 }
 
-# Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file, which is LIBRARY.dir/LAYER/NAME.o.
+# Lines "FILE KIND SYMBOL", FILE LAYER/NAME, KIND U (used) or D (defined), of every object file, LIBRARY.dir/LAYER/NAME.o.
 list_symbols() { # OBJECT_LIST
-  while read -r object; do
-    layer=${object##*.dir/}
-    layer=${layer#./}
-    nm --format=posix "$object" | awk -v layer="${layer%%/*}" \
-      '$2 == "U" { print layer, "U", $1 } $2 ~ /^[TDBRCVW]$/ { print layer, "D", $1 }'
-  done <"$1" | sort -u
+  tr '\n' '\0' <"$1" | xargs -0 nm -A --format=posix | sed 's/^.*[.]dir\///; s/^[.]\///; s/[.]o: / /' |
+    awk '$3 == "U" { print $1, "U", $2 } $3 ~ /^[TDBRCVW]$/ { print $1, "D", $2 }'
 }
 
 # The functions that headers declare, on one line.
@@ -136,7 +133,7 @@ granted_by_headers() {
 check_symbols() { # OBJECT_LIST
   # What the public headers declare is everybody's, wherever it is defined.
   public=$(declared_in "$source_dir"/include/ndreduce/*.h)
-  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
+  list_symbols "$1" | sed 's|/[^ ]*||' | sort -u | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
     -v grants="$(granted_by_headers)" '
     BEGIN {
       count = split(grants, lines, ";")
@@ -167,14 +164,9 @@ check_symbols() { # OBJECT_LIST
 
 # A file that uses what another defines stands before it: tsort finds where that is impossible.
 check_circles() { # OBJECT_LIST
-  circle=$(while read -r object; do
-    file=${object##*.dir/}
-    file=${file#./}
-    nm --format=posix "$object" | awk -v file="${file%.o}" \
-      '$2 == "U" { print "U", $1, file } $2 ~ /^[TDBRCVW]$/ { print "D", $1, file }'
-  done <"$1" | sort -u | awk '
-    $1 == "D" { home[$2] = $3 }
-    $1 == "U" && $2 in home && home[$2] != $3 { print $3, home[$2] }' | tsort 2>&1 >/dev/null |
+  circle=$(list_symbols "$1" | sort -k 2,2 | awk '
+    $2 == "D" { home[$3] = $1 }
+    $2 == "U" && $3 in home && home[$3] != $1 { print $1, home[$3] }' | tsort 2>&1 >/dev/null |
     sed -n '/contains a loop/d; s/^tsort: //p' | tr '\n' ' ')
   [ -z "$circle" ] || echo "these files call each other in a circle: $circle"
 }
@@ -187,6 +179,7 @@ check_texts() {
 
 check_tree() { # SOURCE_DIR [OBJECT_LIST]
   source_dir=$(realpath "$1")
+  files=$(cd "$source_dir" && find include src kernels tools -type f | tr '\n' ' ')
   echo "$rules" | while IFS=: read -r layer allowed foreign; do
     # shellcheck disable=SC2086 # blanks around the name go
     [ -z "$layer" ] || check_includes $layer "$allowed" "$foreign"

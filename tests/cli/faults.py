@@ -21,7 +21,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-MOST, SECONDS = 24, 30
+MOST, SECONDS = 12, 30
 ALL = os.environ.get("NDREDUCE_FAULTS") == "all"
 OLD = b"what was there before"
 OUTPUT = ["-o", "out", "--overwrite"]

@@ -72,17 +72,19 @@ def check_jobs(tool, folder, problems):
         whole, together = os.path.join(folder, "whole.nc"), os.path.join(folder, "together.nc")
         end = run(tool, folder, *job, "-o", "whole.nc", "--overwrite", "-q")
         text = run(tool, folder, *job, "--json")[1]
-        for launcher, library in LAUNCHERS:
-            for ranks in {1 + number % 3, 16 if number % 7 == 0 else 5}:
-                words = [tool, *job, "-o", "together.nc", "--overwrite", "-qt2", "--memory", f"{16 + ranks}M"]
-                end = run_ranks(launcher, library, ranks, folder, *words)
-                if end[0] or contents(whole) != contents(together):
-                    problems.append(f"{job} by {ranks} ranks of {launcher}: {end}, or other results")
-                if os.path.exists(together):
-                    os.unlink(together)
-            end = run_ranks(launcher, library, 3, folder, tool, *job, "--json")
-            if end[0] or end[1] != text:
-                problems.append(f"{job} by ranks of {launcher}: {end}, where one process gives {text}")
+        # The MPIs take turns: one writes files, the other prints.
+        launcher, library = LAUNCHERS[number % len(LAUNCHERS)]
+        for ranks in {1 + number % 3, 16 if number % 7 == 0 else 5}:
+            words = [tool, *job, "-o", "together.nc", "--overwrite", "-qt2", "--memory", f"{16 + ranks}M"]
+            end = run_ranks(launcher, library, ranks, folder, *words)
+            if end[0] or contents(whole) != contents(together):
+                problems.append(f"{job} by {ranks} ranks of {launcher}: {end}, or other results")
+            if os.path.exists(together):
+                os.unlink(together)
+        launcher, library = LAUNCHERS[number % len(LAUNCHERS) - 1]
+        end = run_ranks(launcher, library, 3, folder, tool, *job, "--json")
+        if end[0] or end[1] != text:
+            problems.append(f"{job} by ranks of {launcher}: {end}, where one process gives {text}")
 
 
 def check_errors(tool, folder, problems):

@@ -357,18 +357,9 @@ def gpu_short(load, figure):
     records = {name: record for name in ("sweep", "odd", "gauge", "operators", "groups", "scans") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
-    parts = [wide_tall_text(records["sweep"], figure)] if "sweep" in records else []
-    if "odd" in records:
-        parts.append(odd_text(records["odd"]))
-    if "gauge" in records:
-        parts.append(gauge_text(records["gauge"]))
-    if "operators" in records:
-        parts.append(operators_text(records["operators"]))
-    if "groups" in records:
-        parts.append(groups_text(records["groups"]))
-    if "scans" in records:
-        parts.append(scans_text(records["scans"]))
-    return provenance(records) + "\n\n" + "\n\n".join(parts)
+    texts = {"odd": odd_text, "gauge": gauge_text, "operators": operators_text, "groups": groups_text, "scans": scans_text}
+    first = wide_tall_text(records["sweep"], figure) + "\n\n" if "sweep" in records else ""
+    return provenance(records) + "\n\n" + first + "\n".join(f"- {text(records[name])}" for name, text in texts.items() if name in records)
 
 
 def missing_records(load):

@@ -1,11 +1,10 @@
-/* What h5gpured's command line says: its options, a row each, and what goes with what. */
+/* What h5gpured's command line says: its options, a row each. check.c has what goes with what. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/check.h"
 #include "ndreduce/scan.h"
 
 static const cli tool; /* its rows follow the functions that they name */
@@ -220,9 +219,6 @@ static void read_deflate(void *target, const char *text) {
   ((h5gpured_options *)target)->deflate = (int)level;
 }
 
-static const char *const format_names[] = {
-    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_HDF5] = "hdf5", [FORMAT_NPY] = "npy", [FORMAT_CSV] = "csv"};
-
 static void read_format(void *target, const char *text) {
   h5gpured_options *options = target;
   for (output_format f = FORMAT_TEXT; f <= FORMAT_CSV; f++) {
@@ -342,162 +338,6 @@ static const cli_option rows[] = {
 CLI_CHECK(rows);
 static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL};
 
-/* ---- What goes with what ----------------------------------------------------------------------------------------- */
-
-/* What a file's name says that it holds; without an extension HDF5. */
-static output_format format_of(const char *file) {
-  static const struct {
-    const char *extension;
-    output_format format;
-  } known[] = {{"nc", FORMAT_HDF5},   {"nc4", FORMAT_HDF5}, {"cdf", FORMAT_HDF5},  {"h5", FORMAT_HDF5},
-               {"hdf5", FORMAT_HDF5}, {"hdf", FORMAT_HDF5}, {"he5", FORMAT_HDF5},  {"nxs", FORMAT_HDF5},
-               {"csv", FORMAT_CSV},   {"npy", FORMAT_NPY},  {"json", FORMAT_JSON}, {"txt", FORMAT_TEXT}};
-  const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
-  if (!dot || !dot[1]) return FORMAT_HDF5;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcasecmp(dot + 1, known[i].extension) == 0) return known[i].format;
-  cli_refuse(
-      &tool,
-      "--output '%s': no format has the extension %s; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, the others are "
-      ".csv .npy .json .txt; --format hdf5, csv, npy, json or text takes any name",
-      file, dot);
-}
-
-/* Settles where results go and in what form. An output of "-" is none: standard output. */
-static void settle_format(h5gpured_options *options) {
-  bool dash = options->output && strcmp(options->output, "-") == 0;
-  if (options->output && !*options->output) cli_refuse(&tool, "--output: the name is empty");
-  if (dash && options->format_named && options->format == FORMAT_HDF5)
-    cli_refuse(&tool, "--output -: HDF5 cannot be written to standard output, only to a FILE");
-  if (dash) options->output = NULL;
-  if (!options->format_named) options->format = options->output ? format_of(options->output) : FORMAT_TEXT;
-  if (options->output) return;
-  if (options->format == FORMAT_HDF5) cli_refuse(&tool, "--format hdf5 needs --output FILE");
-  if (options->json && options->format_named && options->format != FORMAT_JSON)
-    cli_refuse(&tool, "--json and --format %s are both for standard output; --output FILE takes one",
-               format_names[options->format]);
-  if (options->json) options->format = FORMAT_JSON;
-}
-
-/* One table, one dataset. */
-static void check_table(const h5gpured_options *options) {
-  char table[128];
-  snprintf(table, sizeof table, options->format_named ? "--format %s" : "--output FILE.%s",
-           format_names[options->format]);
-  if (options->input_count > 1 && !options->concat)
-    cli_refuse(&tool, "%s takes one input, not %d; --concat makes them one", table, options->input_count);
-  if (options->format != FORMAT_NPY) return;
-  if (options->op_count > 1) cli_refuse(&tool, "%s takes one operator, not %d", table, options->op_count);
-  if (options->coords) cli_refuse(&tool, "%s has no room for --coords", table);
-}
-
-static void check_format(const h5gpured_options *options) {
-  bool finds = false;
-  for (int i = 0; i < options->op_count; i++) finds |= options->ops[i] == NDR_ARGMIN || options->ops[i] == NDR_ARGMAX;
-  if (options->coords && !finds) cli_refuse(&tool, "--coords needs --op argmin or argmax");
-  if (options->deflate >= 0 && options->format != FORMAT_HDF5)
-    cli_refuse(&tool, "--deflate needs --output FILE, in HDF5%s%s", options->output ? ", not " : "",
-               options->output ? format_names[options->format] : "");
-  if (options->format == FORMAT_NPY || options->format == FORMAT_CSV) check_table(options);
-}
-
-static void check_list(h5gpured_options *options) {
-  if (options->select) cli_refuse(&tool, "--list lists whole files, without --select");
-  if (options->concat) cli_refuse(&tool, "--list takes files one by one, without --concat");
-  if (options->output) cli_refuse(&tool, "--list writes no --output");
-  if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
-    cli_refuse(&tool, "--list is text or json, not --format %s", format_names[options->format]);
-  options->json = options->format == FORMAT_JSON;
-}
-
-static bool has_weights(ndr_op op) {
-  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2 || op == NDR_VALID;
-}
-
-static void check_operators(h5gpured_options *options) {
-  char *reason = operators_make(options);
-  if (reason) cli_refuse(&tool, "%s", reason);
-  for (int i = 0; options->weights && i < options->op_count; i++)
-    if (!has_weights(options->ops[i]))
-      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do",
-                 op_name(options, i));
-}
-
-/* Refuses options that only reductions have beside --scan, and those of --scan without it. */
-static void check_scan(h5gpured_options *options) {
-  const char *other = options->op_count    ? "--op"
-                      : options->weights   ? "--weights"
-                      : options->by        ? "--by"
-                      : options->coarsen   ? "--coarsen"
-                      : options->keepdims  ? "--keepdims"
-                      : options->coords    ? "--coords"
-                      : options->ddof != 0 ? "--ddof"
-                      : options->list      ? "--list"
-                      : options->set_count ? "--set"
-                                           : NULL;
-  if (!options->scans && options->exclusive) cli_refuse(&tool, "--exclusive needs --scan");
-  if (!options->scans && options->reverse) cli_refuse(&tool, "--reverse needs --scan");
-  if (!options->scans) return;
-  if (other) cli_refuse(&tool, "--scan and %s do not go together", other);
-  if (!options->dims || strchr(options->dims, ',') || strcmp(options->dims, "all") == 0)
-    cli_refuse(&tool, "--scan goes along one dim: --dims DIM names it");
-  options->ops[options->op_count++] = options->scan_op;
-}
-
-/* Who writes 'time >= 2000-02-01' does not mean 1997. */
-static void check_where(const char *where) {
-  const char *found = where_is_dataset(where) ? NULL : expression_date(where);
-  if (!*where) cli_refuse(&tool, "--where: the condition is empty");
-  if (found)
-    cli_refuse(&tool,
-               "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
-               found, found);
-}
-
-/* What can be refused before any file is opened. */
-static void check(h5gpured_options *options) {
-  int count;
-  if (options->input_count == 0) cli_refuse(&tool, "no input file is named");
-  if (ndr_h5_dims_parse(options->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE)
-    cli_refuse(&tool, "--dims: %s", ndr_last_error());
-  settle_format(options);
-  check_format(options);
-  if (options->scans && options->json && options->output && options->format == FORMAT_HDF5)
-    cli_refuse(&tool, "--scan writes its results as they come, without --json beside --output");
-  if (options->list) check_list(options);
-  char *reason = options->select ? part_put(options) : NULL;
-  if (reason) cli_refuse(&tool, "%s", reason);
-  if (options->by && options->coarsen)
-    cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
-  const char *new_dim = concat_new_dim(options);
-  if (new_dim && !*new_dim) cli_refuse(&tool, "--concat new:NAME stacks inputs along a new dim, whose name is missing");
-  if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
-  if (options->where) check_where(options->where);
-  check_operators(options);
-}
-
-/* A given option that is about results, which a part does not have; NULL: none is given. */
-static const char *option_of_results(const h5gpured_options *options) {
-  return options->output         ? "--output"
-         : options->format_named ? "--format"
-         : options->json         ? "--json"
-         : options->coords       ? "--coords"
-         : options->scans        ? "--scan"
-         : options->list         ? "--list"
-                                 : NULL;
-}
-
-/* Refuses what a part has no use for. */
-static void check_part(const h5gpured_options *options) {
-  const char *other = option_of_results(options);
-  if (options->state && !options->part_count) cli_refuse(&tool, "--state needs --part K/N");
-  if (!options->part_count) return;
-  if (!options->state || !*options->state) cli_refuse(&tool, "--part needs --state FILE");
-  if (other) cli_refuse(&tool, "--part gives no results: %s is for --merge", other);
-  if (options->input_count > 1 && !options->concat)
-    cli_refuse(&tool, "--part takes one input, not %d; --concat makes them one", options->input_count);
-}
-
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void end_with(const char *reason) {
@@ -547,7 +387,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
-  check_part(options);
+  check_part(options, &tool);
   if (options->merge) {
     read_merged(options, argc, given);
   } else {
@@ -556,9 +396,9 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   }
   free(given);
   if (!options->history || (options->part_count && !options->note)) end_with("out of memory");
-  check_scan(options);
+  check_scan(options, &tool);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
-  check(options);
+  check_options(options, &tool);
 }

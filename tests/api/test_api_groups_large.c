@@ -1,0 +1,125 @@
+/* Labels in no order, of arrays that are large enough for many blocks and several threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndreduce/groups.h"
+#include "ndreduce/plan.h"
+#include "support/cases.h"
+#include "support/suite.h"
+
+static void scatter(rng *random, int32_t *labels, int64_t length, int64_t count) {
+  for (int64_t at = 0; at < length; at++) labels[at] = (int32_t)rng_between(random, -1, count - 1);
+}
+
+/* Sums of small integers, which are exact, are what a loop over the labels gives. */
+static void check_sums(const DLTensor *array, int axis, const int32_t *values, int32_t count, int threads) {
+  int64_t rows = array->shape[0], columns = array->shape[1], outputs = axis ? rows * count : count * columns;
+  int64_t shape[] = {axis ? rows : count, axis ? count : columns};
+  float *sums = calloc((size_t)outputs, sizeof *sums), *expected = calloc((size_t)outputs, sizeof *sums);
+  const float *elements = array->data;
+  ndr_groups *groups;
+  DLTensor labels = ndr_tensor((void *)(uintptr_t)values, NDR_I32, 1, array->shape + axis),
+           result = ndr_tensor(sums, NDR_F32, 2, shape);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < columns; c++) {
+      int32_t group = values[axis ? c : r];
+      if (group >= 0) expected[axis ? r * count + group : group * columns + c] += elements[r * columns + c];
+    }
+  assert_ok(ndr_groups_create(&groups, &labels, count));
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.groups = groups;
+  options.group_dim = axis;
+  options.threads = threads;
+  assert_ok(ndreduce(array, NDR_DIMS(axis), NDR_SUM, &result, &options));
+  ck_assert_msg(memcmp(sums, expected, (size_t)outputs * sizeof *sums) == 0, "axis %d, %d groups", axis, (int)count);
+  ndr_groups_destroy(groups);
+  free(sums);
+  free(expected);
+}
+
+/* Many blocks, the last of which are smaller, rows of more than a tile, and more sections than one. */
+START_TEST(scattered_labels_of_large_arrays) {
+  static const int64_t shapes[][2] = {{1201, 1500}, {3, 500000}, {40000, 30}, {1, 300000}};
+  rng random = {test_seed() + 8};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    int64_t shape[] = {shapes[s][0], shapes[s][1]}, length = shape[0] * shape[1];
+    float *values = malloc((size_t)length * sizeof *values);
+    for (int64_t i = 0; i < length; i++) values[i] = (float)rng_between(&random, -4, 4);
+    DLTensor array = ndr_tensor(values, NDR_F32, 2, shape);
+    for (int axis = 0; axis < 2; axis++) {
+      int32_t *labels = malloc((size_t)shape[axis] * sizeof *labels), count = axis ? 5000 : 300;
+      for (int more = 0; more < 2; more++, count = 7) {
+        scatter(&random, labels, shape[axis], count);
+        check_sums(&array, axis, labels, count, more ? 3 : 1);
+      }
+      free(labels);
+    }
+    free(values);
+  }
+}
+END_TEST
+
+/* Of sums that are not exact, and blocks with outputs in common. */
+START_TEST(threads_do_not_change_bits) {
+  enum { ROWS = 90, COLUMNS = 20000, COUNT = 11 };
+  rng random = {test_seed() + 9};
+  int32_t values[COLUMNS];
+  double *elements = malloc(sizeof *elements * ROWS * COLUMNS), one[COUNT], sums[COUNT];
+  int64_t shape[] = {ROWS, COLUMNS}, columns[] = {COLUMNS}, count[] = {COUNT};
+  ndr_groups *groups;
+  for (int i = 0; i < ROWS * COLUMNS; i++) elements[i] = 1.0 / (double)rng_between(&random, 1, 1 << 24);
+  scatter(&random, values, COLUMNS, COUNT);
+  DLTensor array = ndr_tensor(elements, NDR_F64, 2, shape), labels = ndr_tensor(values, NDR_I32, 1, columns);
+  assert_ok(ndr_groups_create(&groups, &labels, COUNT));
+  for (int threads = 1; threads <= 5; threads++) {
+    DLTensor result = ndr_tensor(threads == 1 ? one : sums, NDR_F64, 1, count);
+    ndr_options options = NDR_OPTIONS_INIT;
+    options.groups = groups;
+    options.group_dim = 1;
+    options.threads = threads;
+    for (int repeat = 0; repeat < 4; repeat++) {
+      assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_SUM, &result, &options));
+      if (threads > 1) ck_assert_msg(memcmp(one, sums, sizeof sums) == 0, "%d threads", threads);
+    }
+  }
+  ndr_groups_destroy(groups);
+  free(elements);
+}
+END_TEST
+
+/* Labels in no order along the fastest dim, each of 40 lines. */
+static void describe_scattered(int64_t length, char *text, size_t capacity) {
+  rng random = {test_seed() + 12};
+  int64_t shape[] = {40, length};
+  int32_t *values = malloc((size_t)length * sizeof *values);
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_groups *groups;
+  ndr_plan *plan;
+  scatter(&random, values, length, 12);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 2, shape), labels = ndr_tensor(values, NDR_I32, 1, shape + 1);
+  assert_ok(ndr_groups_create(&groups, &labels, 12));
+  assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(1), 1, (const ndr_op[]){NDR_SUM}));
+  problem.groups = groups;
+  problem.group_dim = 1;
+  assert_ok(ndr_plan_create(&plan, &problem, (DLDevice){kDLCPU, 0}, NULL, NULL));
+  ck_assert_uint_lt(ndr_plan_describe(plan, text, capacity), capacity);
+  ndr_plan_destroy(plan);
+  ndr_groups_destroy(groups);
+  free(values);
+}
+
+START_TEST(descriptions_list_the_first_labels_only) {
+  char text[4000];
+  describe_scattered(50000, text, sizeof text);
+  ck_assert_msg(strstr(text, ",... 50000 labels] on ") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "\nlabels") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "reads 8 MB") != NULL, "%s", text);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("large groups");
+  suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, threads_do_not_change_bits,
+             descriptions_list_the_first_labels_only, NULL);
+  return suite_run(suite);
+}

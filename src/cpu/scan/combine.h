@@ -32,9 +32,23 @@
     for (int64_t r = 0; r < rows; r++, w += lanes)                                                                     \
       for (int64_t l = 0; l < lanes; l++) sums[l] = combine_##name(sums[l], w[l]);                                     \
   }                                                                                                                    \
+  static void one_##name(type *w, int64_t rows, type *sum, const type *before, bool exclusive) {                       \
+    type is = *sum;                                                                                                    \
+    for (int64_t r = 0; r < rows; r++) {                                                                               \
+      const type was = is;                                                                                             \
+      is = combine_##name(was, w[r]);                                                                                  \
+      w[r] = exclusive ? was : is;                                                                                     \
+      if (before) w[r] = combine_##name(*before, w[r]);                                                                \
+    }                                                                                                                  \
+    *sum = is;                                                                                                         \
+  }                                                                                                                    \
   static void scan_##name(void *words, int64_t rows, int64_t lanes, void *target, const void *first, bool exclusive) { \
     type *restrict w = words, *restrict sums = target;                                                                 \
     const type *restrict before = first;                                                                               \
+    if (lanes == 1) {                                                                                                  \
+      one_##name(w, rows, sums, before, exclusive);                                                                    \
+      return;                                                                                                          \
+    }                                                                                                                  \
     if (before && exclusive)                                                                                           \
       EACH_ROW(combine_##name, combine_##name(before[l], was))                                                         \
     else if (before)                                                                                                   \
@@ -64,28 +78,28 @@
       (void)was;                                                                                                       \
     }
 
-#define EIGHT(name, type, join)                                                                                        \
+#define EIGHT_OF(name, type, each, join)                                                                               \
   typedef type part_##name                                                                                             \
-      __attribute__((vector_size(8 * sizeof(type) < REGISTER ? 8 * sizeof(type) : REGISTER), may_alias));              \
+      __attribute__((vector_size(each * sizeof(type) < REGISTER ? each * sizeof(type) : REGISTER), may_alias));        \
   static void fold8_##name(const void *words, int64_t rows, int64_t period, void *target) {                            \
     typedef part_##name part;                                                                                          \
-    enum { PARTS = 8 * sizeof(type) / sizeof(part) };                                                                  \
+    enum { PARTS = each * sizeof(type) / sizeof(part) };                                                               \
     const part *w = words;                                                                                             \
     for (int64_t c = 0; c < period; c++) {                                                                             \
       part s[PARTS];                                                                                                   \
-      memcpy(s, (type *)target + 8 * c, sizeof s);                                                                     \
+      memcpy(s, (type *)target + each * c, sizeof s);                                                                  \
       for (int64_t r = c; r < rows; r += period)                                                                       \
         for (int p = 0; p < PARTS; p++) s[p] = join(s[p], w[r * PARTS + p]);                                           \
-      memcpy((type *)target + 8 * c, s, sizeof s);                                                                     \
+      memcpy((type *)target + each * c, s, sizeof s);                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
   static void join8_##name(void *words, int64_t rows, int64_t period, const void *first) {                             \
     typedef part_##name part;                                                                                          \
-    enum { PARTS = 8 * sizeof(type) / sizeof(part) };                                                                  \
+    enum { PARTS = each * sizeof(type) / sizeof(part) };                                                               \
     part *w = words;                                                                                                   \
     for (int64_t c = 0; c < period; c++) {                                                                             \
       part before[PARTS];                                                                                              \
-      memcpy(before, (const type *)first + 8 * c, sizeof before);                                                      \
+      memcpy(before, (const type *)first + each * c, sizeof before);                                                   \
       for (int64_t r = c; r < rows; r += period)                                                                       \
         for (int p = 0; p < PARTS; p++) w[r * PARTS + p] = join(before[p], w[r * PARTS + p]);                          \
     }                                                                                                                  \
@@ -93,12 +107,12 @@
   static void scan8_##name(void *words, int64_t rows, int64_t period, void *target, const void *first,                 \
                            bool exclusive) {                                                                           \
     typedef part_##name part;                                                                                          \
-    enum { PARTS = 8 * sizeof(type) / sizeof(part) };                                                                  \
+    enum { PARTS = each * sizeof(type) / sizeof(part) };                                                               \
     part *w = words;                                                                                                   \
     for (int64_t c = 0; c < period; c++) {                                                                             \
       part s[PARTS], before[PARTS];                                                                                    \
-      memcpy(s, (type *)target + 8 * c, sizeof s);                                                                     \
-      if (first) memcpy(before, (const type *)first + 8 * c, sizeof before);                                           \
+      memcpy(s, (type *)target + each * c, sizeof s);                                                                  \
+      if (first) memcpy(before, (const type *)first + each * c, sizeof before);                                        \
       if (first && exclusive)                                                                                          \
         EACH_EIGHT(join, join(before[p], was))                                                                         \
       else if (first)                                                                                                  \
@@ -107,9 +121,11 @@
         EACH_EIGHT(join, was)                                                                                          \
       else                                                                                                             \
         EACH_EIGHT(join, is)                                                                                           \
-      memcpy((type *)target + 8 * c, s, sizeof s);                                                                     \
+      memcpy((type *)target + each * c, s, sizeof s);                                                                  \
     }                                                                                                                  \
   }
+
+#define EIGHT(name, type, join) EIGHT_OF(name, type, 8, join)
 
 #define PLUS(a, b) ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
@@ -119,6 +135,7 @@ COMBINE(sum_f64, double, a + b)
 COMBINE(sum_c128, ndr_c128, ((ndr_c128){a.re + b.re, a.im + b.im}))
 COMBINE(prod_u64, uint64_t, a *b)
 COMBINE(prod_f64, double, a *b)
+EIGHT_OF(sum_c128, double, 16, PLUS)
 EIGHT(sum_u64, uint64_t, PLUS)
 EIGHT(sum_f64, double, PLUS)
 EIGHT(prod_u64, uint64_t, TIMES)

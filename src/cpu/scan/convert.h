@@ -1,4 +1,4 @@
-/* Template: elements to words and back. Strides of 1 have loops of their own, which vectorise. */
+/* Template: elements to words and back. Strides of 1 and -1 have loops of their own, which vectorise. */
 
 #define LOAD(name, from_type, word_type, value)                                                                        \
   static void load_##name(const void *source, int64_t stride, void *target, int64_t count) {                           \
@@ -7,6 +7,11 @@
     if (stride == 1) {                                                                                                 \
       for (int64_t i = 0; i < count; i++) {                                                                            \
         const from_type x = from[i];                                                                                   \
+        to[i] = value;                                                                                                 \
+      }                                                                                                                \
+    } else if (stride == -1) {                                                                                         \
+      for (int64_t i = 0; i < count; i++) {                                                                            \
+        const from_type x = from[-i];                                                                                  \
         to[i] = value;                                                                                                 \
       }                                                                                                                \
     } else {                                                                                                           \
@@ -25,6 +30,11 @@
       for (int64_t i = 0; i < count; i++) {                                                                            \
         const word_type x = from[i];                                                                                   \
         to[i] = value;                                                                                                 \
+      }                                                                                                                \
+    } else if (stride == -1) {                                                                                         \
+      for (int64_t i = 0; i < count; i++) {                                                                            \
+        const word_type x = from[i];                                                                                   \
+        to[-i] = value;                                                                                                \
       }                                                                                                                \
     } else {                                                                                                           \
       for (int64_t i = 0; i < count; i++) {                                                                            \

@@ -24,7 +24,6 @@ typedef struct lanes_config {
   bool turned;
   bool dense;           /* rows of the tile follow each other in the array and in the result */
   bool compact;         /* lines are short and follow each other in both */
-  bool brief;           /* and have at most eight elements */
   ndr_scan_tasks tasks; /* units are tiles, blocks runs */
 } lanes_config;
 _Static_assert(sizeof(lanes_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
@@ -116,18 +115,12 @@ static int64_t lower(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Whether eight elements may be read at the end of each of the lines: behind them are those of the next ones. */
-static bool has_room(const job *all, const tile *own, int64_t group) {
-  return all->config->compact &&
-         (own->first + 8 * group + 8) * all->problem->length + 8 <= all->problem->kept[0].size * all->problem->length;
-}
-
 static void turn_rows(const job *all, tile *own, int64_t group, int64_t row, int64_t rows) {
   const ndr_scan_problem *problem = all->problem;
   const ndr_scan_words *words = &all->config->words;
   int64_t lines = lower(own->width - 8 * group, 8), step = problem->kept[0].stride, stride = problem->scan[0].stride;
   const char *from = all->data + (own->place.at + 8 * group * step + row * stride) * words->from_bytes;
-  if (lines == 8 && stride == 1 && ndr_scan_octet_loads(words) && (rows % 8 == 0 || has_room(all, own, group))) {
+  if (lines == 8 && stride == 1 && ndr_scan_octet_loads(words) && rows % 8 == 0) {
     ndr_scan_octet_load(words, &own->octet, from, step, rows, AHEAD, own->words);
     return;
   }
@@ -151,16 +144,6 @@ static void store_lanes(const job *all, const tile *own, int64_t group, int64_t 
                         to + l * lines->result * words->to_bytes, scan->result, rows);
 }
 
-/* Lines of less than eight results, each of which got eight, move up to each other. */
-static void squeeze(int64_t bytes, int64_t lanes, int64_t rows, char *results) {
-  for (int64_t l = 1; l < lanes && rows < 8; l++)
-    for (int64_t at = 0; at < rows * bytes; at += 8) {
-      uint64_t eight;
-      memcpy(&eight, results + l * 8 * bytes + at, 8);
-      memcpy(results + l * rows * bytes + at, &eight, 8);
-    }
-}
-
 /* Scans rows of eight lines from `before` on. */
 static void scan_turned(const job *all, tile *own, int64_t group, int64_t first, int64_t end, char *results) {
   const ndr_scan_words *words = &all->config->words;
@@ -175,39 +158,27 @@ static void scan_turned(const job *all, tile *own, int64_t group, int64_t first,
   if (all->problem->exclusive && first == 0) put_firsts(all, 8, results, step);
 }
 
-/* Groups of eight lines, of at most eight elements each, that are turned together. */
-#define TOGETHER (NDR_SCAN_CHUNK / 8)
-
-static void scan_short(const job *all, tile *own, int64_t group, int64_t groups, char *results) {
-  const ndr_scan_words *words = &all->config->words;
-  int64_t length = all->problem->length, at = 8 * group * words->bytes;
-  const char *from = all->data + (own->place.at + 8 * group * length) * words->from_bytes;
-  ndr_scan_octet_short(words, &own->octet, from, length, groups, own->words);
-  for (int64_t g = 0; g < groups; g++)
-    ndr_scan_octet_scan(words, own->words + 64 * g * words->bytes, length, 1, own->sums + at + 8 * g * words->bytes,
-                        words->sequential ? NULL : own->before + at + 8 * g * words->bytes, all->problem->exclusive);
-  ndr_scan_octet_store_short(words, &own->octet, own->words, groups, results);
-  if (all->problem->exclusive) put_firsts(all, 8 * groups, results, 8);
+static void scan_lines(const job *all, tile *own, int64_t first, int64_t end, stage *own_stage) {
+  for (int64_t g = 0; 8 * g < own->width; g++) {
+    scan_turned(all, own, g, first, end, own_stage->results);
+    store_lanes(all, own, g, first, end - first, own_stage->results);
+  }
 }
 
-static void scan_lines(const job *all, tile *own, int64_t first, int64_t end, stage *own_stage) {
+/* Short lines that follow each other: each of eight lanes has a few whole ones. */
+static void scan_short(const job *all, tile *own, stage *own_stage) {
   const ndr_scan_words *words = &all->config->words;
-  int64_t groups = (own->width + 7) / 8, step = stage_step(end - first), rows = end - first;
-  for (int64_t g = 0, some; g < groups; g += some) {
-    char *results = own_stage->results + (all->config->compact ? 8 * g * step * words->to_bytes : 0);
-    some = all->config->brief ? lower(groups - g, TOGETHER) : 1;
-    if (some > 1 && has_room(all, own, g + some - 1)) {
-      scan_short(all, own, g, some, results);
-      continue;
-    }
-    some = 1;
-    scan_turned(all, own, g, first, end, results);
-    if (!all->config->compact) store_lanes(all, own, g, first, rows, results);
+  int64_t length = all->problem->length, lines = all->config->width / 8, rows = lines * length;
+  ndr_scan_octet_load(words, &own->octet, all->data + own->place.at * words->from_bytes, rows, rows, AHEAD, own->words);
+  for (int64_t k = 0; k < lines; k++) {
+    ndr_scan_words_fill(words, words->sequential ? words->before : words->nothing, own->sums, 8);
+    ndr_scan_octet_scan(words, own->words + 8 * k * length * words->bytes, length, 1, own->sums,
+                        words->sequential ? NULL : own->before, all->problem->exclusive);
   }
-  if (!all->config->compact) return;
-  squeeze(words->to_bytes, own->width, rows, own_stage->results);
+  ndr_scan_octet_store(words, &own->octet, own->words, rows, own_stage->results, rows);
+  if (all->problem->exclusive) put_firsts(all, all->config->width, own_stage->results, length);
   ndr_scan_words_move(words, all->apart, own_stage->results, all->result + own->place.result * words->to_bytes, 1,
-                      own->width * rows);
+                      8 * rows);
 }
 
 /* ---- runs of rows ---- */
@@ -262,6 +233,10 @@ static void scan_unit(const job *all, int64_t unit, tile *own, stage *own_stage)
   find_tile(all, unit, own);
   if (all->problem->longer) store_before(all, own);
   ndr_scan_words_fill(words, words->before, own->before, own->width);
+  if (all->config->compact && own->width == all->config->width) {
+    scan_short(all, own, own_stage);
+    return;
+  }
   for (int64_t number = 0; number < all->config->tasks.blocks; number++) {
     scan_run(all, number, own, own_stage);
     if (words->sequential)
@@ -346,7 +321,20 @@ static bool is_dense(const ndr_scan_problem *problem) {
          scan->stride == lines->size && scan->result == lines->size;
 }
 
+/* How many whole lines, which follow each other in the array and in the result, fill whole tiles of a lane; 0: none do.
+ */
+static int64_t short_lines(const ndr_scan_problem *problem) {
+  const ndr_scan_axis *lines = &problem->kept[0], *scan = &problem->scan[0];
+  int64_t length = problem->length, step = length % 8 == 0 ? 1 : length % 4 == 0 ? 2 : length % 2 == 0 ? 4 : 8;
+  if (length < 1 || problem->scan_count != 1 || scan->stride != 1 || scan->result != 1 || lines->stride != length ||
+      lines->result != length || step * length > NDR_SCAN_CHUNK || lines->size < 8 * step)
+    return 0;
+  int64_t most = lower(NDR_SCAN_CHUNK / length, lines->size / 8);
+  return most / step * step;
+}
+
 static int64_t widest_tile(const ndr_scan_problem *problem) {
+  if (short_lines(problem) > 0) return 8 * short_lines(problem);
   int64_t most = MOST_LANES, length = problem->length < NDR_SCAN_RUN ? problem->length : NDR_SCAN_RUN;
   if (is_turned(problem)) most = lower(TURNED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
   return lower(problem->kept[0].size, most);
@@ -358,6 +346,7 @@ static void configure(ndr_scan_plan *plan) {
   int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
   ndr_scan_words_make(problem, &config->words);
   config->turned = is_turned(problem);
+  config->compact = short_lines(problem) > 0 && ndr_scan_octet_loads(&config->words);
   config->width = widest_tile(problem);
   config->tasks.blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
   bool chains = !config->words.sequential && plan->threads > 1 && config->tasks.blocks >= wanted;
@@ -366,12 +355,7 @@ static void configure(ndr_scan_plan *plan) {
     config->width = (config->width + 1) / 2;
   config->rows = lower(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
   if (config->rows < 1) config->rows = 1;
-  const ndr_scan_axis *lines = &problem->kept[0], *scan = &problem->scan[0];
   config->dense = is_dense(problem);
-  config->compact = config->turned && problem->length <= NDR_SCAN_RUN &&
-                    (problem->length < 8 || problem->length % 8 == 0) && scan->stride == 1 && scan->result == 1 &&
-                    lines->stride == problem->length && lines->result == problem->length;
-  config->brief = config->compact && problem->length <= 8 && ndr_scan_octet_loads(&config->words);
   config->tiles = (inner + config->width - 1) / config->width;
   config->tasks.units = outer * config->tiles;
   config->tasks.chain_bytes = config->width * config->words.bytes;

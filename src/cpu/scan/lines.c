@@ -137,7 +137,7 @@ static void load_rows(const job *all, block *own, int64_t group, int64_t row, in
 static void scan_group(const job *all, block *own, int64_t group, char *words_of_rows) {
   const lines_config *config = all->config;
   const ndr_scan_words *words = &config->words;
-  int64_t length = run_length(all, own, group, 0), most = ndr_scan_octet_rows(config->period), rows;
+  int64_t length = run_length(all, own, group, 0), most = ndr_scan_octet_rows(words, config->period), rows;
   char *sums = sums_of(all, own, group);
   ndr_scan_words_fill(words, words->nothing, sums, 8 * config->period);
   for (int64_t row = 0; row < length; row += rows) {
@@ -160,7 +160,7 @@ static char *words_of(const job *all, scanned *own, int64_t group) {
 static void store_group(const job *all, scanned *own, int64_t group) {
   const lines_config *config = all->config;
   const ndr_scan_words *words = &config->words;
-  int64_t length = run_length(all, &own->block, group, 0), most = ndr_scan_octet_rows(config->period), rows;
+  int64_t length = run_length(all, &own->block, group, 0), most = ndr_scan_octet_rows(words, config->period), rows;
   for (int64_t row = 0; row < length; row += rows) {
     char *from = words_of(all, own, group) + 8 * row * words->bytes;
     rows = length - row < most ? length - row : most;

@@ -53,7 +53,7 @@ typedef struct ndr_scan_loops {
   ndr_scan_join *join;
   ndr_scan_rows *scan;
   /* The same of eight lanes, with `period` in the place of `lanes`: rows belong to that many sets of lanes in turns,
-   * each with its own sums and what stands before. NULL for words of 16 bytes. */
+   * each with its own sums and what stands before. NULL for products of complex numbers and pairs. */
   ndr_scan_fold *fold8;
   ndr_scan_join *join8;
   ndr_scan_rows *scan8;

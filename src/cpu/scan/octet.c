@@ -1,9 +1,10 @@
 /* See octet.h. */
 #include "cpu/scan/octet.h"
 
-int64_t ndr_scan_octet_rows(int64_t period) {
+int64_t ndr_scan_octet_rows(const ndr_scan_words *words, int64_t period) {
   int64_t step = period % 8 == 0 ? period : period % 4 == 0 ? 2 * period : period % 2 == 0 ? 4 * period : 8 * period;
-  return NDR_SCAN_CHUNK / step * step;
+  int64_t most = words->bytes > 8 ? NDR_SCAN_CHUNK / 2 : NDR_SCAN_CHUNK;
+  return most / step * step;
 }
 
 bool ndr_scan_octet_loads(const ndr_scan_words *words) {
@@ -57,16 +58,4 @@ void ndr_scan_octet_store(const ndr_scan_words *words, ndr_scan_octet *octet, ch
                           char *to, int64_t apart) {
   const char *results = ndr_scan_words_finish(words, rows_of_words, octet->lanes, 8 * rows);
   words->turn_results(results, 8, 64, to, apart, 8, tiles_of(rows), 0);
-}
-
-void ndr_scan_octet_short(const ndr_scan_words *words, ndr_scan_octet *octet, const char *from, int64_t length,
-                          int64_t groups, char *to) {
-  words->turn_elements(from, length, 8 * length, words->elements_are_words ? to : octet->lanes, 8, 64, groups, 0);
-  if (!words->elements_are_words) ndr_scan_words_load(words, octet->lanes, 1, to, 64 * groups);
-}
-
-void ndr_scan_octet_store_short(const ndr_scan_words *words, ndr_scan_octet *octet, char *rows_of_words, int64_t groups,
-                                char *to) {
-  const char *results = ndr_scan_words_finish(words, rows_of_words, octet->lanes, 64 * groups);
-  words->turn_results(results, 8, 64, to, 8, 64, groups, 0);
 }

@@ -17,7 +17,7 @@ typedef struct ndr_scan_octet {
 
 /* The most rows at a time that are whole tiles of eight, and whole turns of `period` lines, of which there are at most
  * sixteen. */
-int64_t ndr_scan_octet_rows(int64_t period);
+int64_t ndr_scan_octet_rows(const ndr_scan_words *words, int64_t period);
 
 /* Whether ndr_scan_octet_load loads such words; if not, they are loaded lane by lane. */
 bool ndr_scan_octet_loads(const ndr_scan_words *words);
@@ -43,12 +43,5 @@ void ndr_scan_octet_scan(const ndr_scan_words *words, char *rows_of_words, int64
  * The words are lost. */
 void ndr_scan_octet_store(const ndr_scan_words *words, ndr_scan_octet *octet, char *rows_of_words, int64_t rows,
                           char *to, int64_t apart);
-
-/* The same of `groups` times eight lines of `length` elements, at most eight, that follow each other: each group has
- * eight rows of words, and eight results for each line. */
-void ndr_scan_octet_short(const ndr_scan_words *words, ndr_scan_octet *octet, const char *from, int64_t length,
-                          int64_t groups, char *to);
-void ndr_scan_octet_store_short(const ndr_scan_words *words, ndr_scan_octet *octet, char *rows_of_words, int64_t groups,
-                                char *to);
 
 #endif

@@ -73,7 +73,7 @@ static const ndr_scan_isa isa = {
                            [NDR_SCAN_MAX] = LOOPS(max_f64),
                            [NDR_SCAN_MIN_NUMBER] = LOOPS(min_number_f64),
                            [NDR_SCAN_MAX_NUMBER] = LOOPS(max_number_f64)},
-              [NDR_C128] = {[NDR_SCAN_SUM] = WIDE_LOOPS(sum_c128),
+              [NDR_C128] = {[NDR_SCAN_SUM] = LOOPS(sum_c128),
                             [NDR_SCAN_PROD] = WIDE_LOOPS(prod_c128),
                             [NDR_SCAN_PAIRS] = WIDE_LOOPS(pairs)}},
     .clean = {[NDR_F64] = clean_f64, [NDR_C128] = clean_c128},

@@ -94,6 +94,10 @@ typedef __m128i turned;
       PUT(to + j * to_apart + i, UNPACK(lo, 64, a, b));                                                                \
       PUT(to + (j + 1) * to_apart + i, UNPACK(hi, 64, a, b));                                                          \
     }
+
+#define TILE_128(type)                                                                                                 \
+  for (int64_t l = 0; l < 8; l++)                                                                                      \
+    for (int64_t r = 0; r < 8; r++) _mm_storeu_si128(to + r * to_apart + l, _mm_loadu_si128(from + l * apart + r));
 #else
 #define TILE_8 TILE_ANY
 #define TILE_16 TILE_ANY
@@ -105,4 +109,8 @@ TURN(8, uint8_t, TILE_8)
 TURN(16, uint16_t, TILE_16)
 TURN(32, uint32_t, TILE_32)
 TURN(64, uint64_t, TILE_64)
+#ifdef HALVES
+TURN(128, __m128i, TILE_128)
+#else
 TURN(128, ndr_c128, TILE_ANY)
+#endif

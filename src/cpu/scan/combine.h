@@ -140,7 +140,17 @@ EIGHT(sum_u64, uint64_t, PLUS)
 EIGHT(sum_f64, double, PLUS)
 EIGHT(prod_u64, uint64_t, TIMES)
 EIGHT(prod_f64, double, TIMES)
-COMBINE(prod_c128, ndr_c128, ((ndr_c128){a.re * b.re - a.im * b.im, a.re *b.im + a.im *b.re}))
+/* A product that is rounded before it is added to: GCC 12 makes vectors of two such products and a sum, and multiplies
+ * and adds in one step whatever -ffp-contract says. */
+static inline double product(double a, double b) {
+  double value = a * b;
+#if defined __x86_64__
+  __asm__("" : "+x"(value));
+#endif
+  return value;
+}
+COMBINE(prod_c128, ndr_c128,
+        ((ndr_c128){product(a.re, b.re) - product(a.im, b.im), product(a.re, b.im) + product(a.im, b.re)}))
 
 /* `takes` says that b comes in the place of a; of vectors it is a mask. */
 #define PICK(mask, x, y) ((__typeof__(x))(((__typeof__(mask))(x) & (mask)) | ((__typeof__(mask))(y) & ~(mask))))

@@ -6,7 +6,8 @@
 Every row is the shortest of N calls (default 5) that take turns with those of the peers. NumPy has one thread; PyTorch, which is
 left out where it is not installed, has as many as the library. Arrays hold N bytes (default 128 MiB). gbps counts the bytes of
 the array, the mask and the result. The ceiling is the best copy of as many bytes in the same turns, through the caches and past
-them: the loops of tools/ndbench/copy.c, compiled with `cc` unless --copy names a library that has them. The record is written anew after every row.
+them: the loops of tools/ndbench/copy.c, compiled with `cc` unless --copy names a library that has them. A call that takes longer than
+0.3 s is made once. The record is written anew after every row.
 """
 import argparse
 import ctypes
@@ -102,7 +103,7 @@ class Turns:
             for name, call in calls.items():
                 if first[name] <= PATIENCE:
                     best[name] = min(best.get(name, first[name]), self.once(call))
-        return best
+        return {name: best[name] for name in calls}
 
     @staticmethod
     def once(call):

@@ -45,7 +45,6 @@ typedef struct tile {
   _Alignas(64) char words[8 * NDR_SCAN_CHUNK * NDR_SCAN_WORD_BYTES];
   ndr_scan_octet octet; /* has results of rows that are not turned */
   int64_t width;
-  int64_t first; /* number of the first line along the innermost kept axis */
   ndr_scan_place place;
 } tile;
 
@@ -61,10 +60,9 @@ static const lanes_config *config_of(const ndr_scan_plan *plan) {
 /* ---- rows as they lie ---- */
 
 static void find_tile(const job *all, int64_t unit, tile *own) {
-  int64_t inner = all->problem->kept[0].size;
-  own->first = unit % all->config->tiles * all->config->width;
-  own->width = inner - own->first < all->config->width ? inner - own->first : all->config->width;
-  ndr_scan_line(all->problem, unit / all->config->tiles * inner + own->first, &own->place);
+  int64_t inner = all->problem->kept[0].size, first = unit % all->config->tiles * all->config->width;
+  own->width = inner - first < all->config->width ? inner - first : all->config->width;
+  ndr_scan_line(all->problem, unit / all->config->tiles * inner + first, &own->place);
 }
 
 static void load_row(const job *all, const tile *own, int64_t row, int64_t count, char *to) {
@@ -256,7 +254,6 @@ static void help(void *context, int64_t number, const void *before, void *after)
   const job *all = ((helper *)context)->all;
   tile other;
   other.width = ((helper *)context)->own->width;
-  other.first = ((helper *)context)->own->first;
   other.place = ((helper *)context)->own->place;
   add_run(all, number, &other);
   all->config->words.loops.merge(before, other.sums, after, other.width);

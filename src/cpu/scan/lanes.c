@@ -350,6 +350,8 @@ static void configure(ndr_scan_plan *plan) {
   while (!chains && plan->threads > 1 && !config->turned && config->width >= 2 * LEAST_LANES &&
          outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
+  if (config->turned && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)
+    config->width = 8;
   config->rows = lower(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
   if (config->rows < 1) config->rows = 1;
   config->dense = is_dense(problem);

@@ -2,6 +2,7 @@
  * stands before each is known, and the runs, which are in the cache now, are scanned from there. A few lines that lie
  * between each other, whose elements share cache lines, are cut together: their rows take turns. Any strides; several
  * scanned axes. */
+#include <math.h>
 #include <string.h>
 
 #include "cpu/scan/octet.h"
@@ -338,8 +339,9 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   int64_t bytes = problem->scan[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
   bool near = problem->scan_count == 0 || bytes == (int64_t)ndr_dtype_bytes(problem->dtype) || interleaved(problem) > 1;
   double element = near ? 0.9 : bytes < 64 && bytes > -64 ? 2 : 4;
+  double unused = length < 8 * NDR_SCAN_RUN ? 8 / ceil(length / NDR_SCAN_RUN) : 1; /* lanes of a vector */
   (void)device;
-  return 1e-9 * (double)problem->lines * length * (element + 200 / run);
+  return 1e-9 * (double)problem->lines * length * (element * unused + 200 / run);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

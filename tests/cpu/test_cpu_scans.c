@@ -42,6 +42,58 @@ START_TEST(large_results_are_those_of_small_ones) {
 }
 END_TEST
 
+/* ---- lengths around those of runs, blocks and tiles ---- */
+
+/* A running sum by its documented association: each run of 256 from its beginning, added to those before. */
+static void sum_line(const float *from, float *to, int64_t count, int64_t step) {
+  double before = -0.0, sum = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (i % NDR_SCAN_RUN == 0) {
+      before = i ? before + sum : before;
+      sum = (double)from[i * step];
+    } else {
+      sum += (double)from[i * step];
+    }
+    to[i * step] = (float)(before + sum);
+  }
+}
+
+/* Lines of `length` with `columns` beside each other, along dim 0 or, turned, along dim 1. */
+static void check_lengths(int64_t length, int64_t columns, bool along, int threads, bool reverse) {
+  int64_t count = length * columns, shape[] = {along ? columns : length, along ? length : columns};
+  size_t bytes = (size_t)count * sizeof(float);
+  float *from = malloc(bytes), *wanted = malloc(bytes), *got = malloc(bytes);
+  rng random = {test_seed() + (uint64_t)length};
+  for (int64_t i = 0; i < count; i++) from[i] = (float)rng_between(&random, -1000, 1000) / 7;
+  int64_t step = along ? 1 : columns, apart = along ? length : 1, last = (length - 1) * step;
+  for (int64_t c = 0; c < columns; c++)
+    sum_line(from + c * apart + (reverse ? last : 0), wanted + c * apart + (reverse ? last : 0), length,
+             reverse ? -step : step);
+  DLTensor array = ndr_tensor(from, NDR_F32, 2, shape), result = ndr_tensor(got, NDR_F32, 2, shape);
+  const ndr_scan_options *options = NDR_SCAN_OPTIONS(.threads = threads, .reverse = reverse);
+  assert_ok(ndr_scan(&array, along, NDR_SUM, &result, options));
+  ck_assert_msg(memcmp(got, wanted, bytes) == 0, "%lld x %lld along %d, %d threads", (long long)length,
+                (long long)columns, along, threads);
+  assert_ok(ndr_scan(&array, along, NDR_SUM, &array, options));
+  ck_assert_msg(memcmp(from, wanted, bytes) == 0, "%lld x %lld along %d in place", (long long)length,
+                (long long)columns, along);
+  free(from);
+  free(wanted);
+  free(got);
+}
+
+START_TEST(sums_associate_as_documented) {
+  static const int64_t lengths[] = {1,   2,   3,    5,    7,    8,    16,   17,   31,   127,  128,   129,
+                                    255, 256, 1001, 2047, 2048, 2049, 2311, 8191, 8192, 8193, 65537, 140001};
+  static const int64_t columns[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 63, 64, 65, 129, 513, 1025};
+  static const int threads[] = {1, 2, 5, 16};
+  for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+      for (size_t t = 0; t < sizeof threads / sizeof *threads && lengths[l] * columns[c] < 600000; t++)
+        for (int way = 0; way < 4; way++) check_lengths(lengths[l], columns[c], way % 2, threads[t], way / 2);
+}
+END_TEST
+
 /* ---- instruction sets ---- */
 
 static uint64_t hash_of(uint64_t hash, const void *bytes, size_t count) {
@@ -123,7 +175,8 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("cpu scans");
-  suite_case(suite, "loops", 300, large_results_are_those_of_small_ones, all_instruction_sets_give_the_same_bits, NULL);
+  suite_case(suite, "loops", 300, large_results_are_those_of_small_ones, sums_associate_as_documented,
+             all_instruction_sets_give_the_same_bits, NULL);
   suite_case(suite, "chains", 30, who_waits_too_long_computes_what_it_waits_for, NULL);
   return suite_run(suite);
 }

@@ -13,11 +13,12 @@ import json
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import gauge, gpu_block, gpu_pays, gpu_short, groups, missing_records, table, versions
+from report_gpu import details, gauge, gpu_block, gpu_pays, gpu_short, groups, missing_records, table, versions
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -45,6 +46,23 @@ def cpu_provenance(record):
     return f"{machine['cpu']}, {machine['cores']} cores; commit {record['commit']}, {record['date'][:10]}."
 
 
+def cpu_scans(record):
+    """Scans and selections: the share of a copy in the same turns, and how many times as fast as NumPy and PyTorch."""
+    rows, several = record["rows"], len({row["threads"] for row in record["rows"]}) > 1
+    times = {peer: [row["seconds"][peer] / row["seconds"]["ndreduce"] for row in rows if peer in row["seconds"]] for peer in ("numpy", "torch")}
+    lines = [[row["problem"] if row["name"].split(",")[0] in row["problem"] else f"{row['name']}: {row['problem']}", *([str(row["threads"])] if several else []),
+              f"{row['gbps']:.1f}", f"{row['of_ceiling']:.0%}"] +
+             [f"{row['seconds'][peer] / row['seconds']['ndreduce']:.1f}" if peer in row["seconds"] else "" for peer in times] for row in rows]
+    beside = ", ".join(f"{who} {record[peer]} {statistics.median(times[peer]):.1f} ({min(times[peer]):.1f} to {max(times[peer]):.1f})"
+                       for peer, who in (("numpy", "NumPy"), ("torch", "PyTorch")) if times[peer])
+    load = record["machine"]["load"]
+    busy = f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1.5 else ""
+    kept = [row for row in rows if not row["problem"].startswith(("select", "nonzero"))]
+    return (f"**Scans and selections**: {len(kept)} scans at {statistics.median(row['of_ceiling'] for row in kept):.0%} of a copy's rate in the "
+            f"median. Times as fast as others, the median and from least to most: {beside}. {cpu_provenance(record)}{busy}\n\n" +
+            details("the numbers", table(["problem", *(["threads"] if several else []), "GB/s", "of a copy", "times NumPy", "times PyTorch"], lines)))
+
+
 def cpu_block():
     """256 MiB of each dtype in each layout: GB/s, share of the ceiling, and how many times as fast as NumPy."""
     record = load("cpu.json")
@@ -63,6 +81,9 @@ def cpu_block():
     of_groups = load("cpu-groups.json")
     if of_groups:
         text += f"\n\n{groups(of_groups)}\n\n{cpu_provenance(of_groups)}{versions({'groups': of_groups})}"
+    for name in ("cpu-scans.json", "cpu-scans-16.json"):
+        if record := load(name):
+            text += "\n\n" + cpu_scans(record)
     gauges = [record for name in ("cpu-gauge.json", "cpu-gauge-16.json") if (record := load(name))]
     return "\n\n".join([text] + [f"{gauge(record)}\n\n{cpu_provenance(record)}" for record in gauges])
 

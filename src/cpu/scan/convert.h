@@ -1,4 +1,4 @@
-/* Template: elements to words and back. Strides of 1 have loops of their own, which vectorise. */
+/* Template: elements to words and back. Strides of 1 and -1 have loops of their own, which vectorise. */
 
 #define LOAD(name, from_type, word_type, value)                                                                        \
   static void load_##name(const void *source, int64_t stride, void *target, int64_t count) {                           \
@@ -7,6 +7,11 @@
     if (stride == 1) {                                                                                                 \
       for (int64_t i = 0; i < count; i++) {                                                                            \
         const from_type x = from[i];                                                                                   \
+        to[i] = value;                                                                                                 \
+      }                                                                                                                \
+    } else if (stride == -1) {                                                                                         \
+      for (int64_t i = 0; i < count; i++) {                                                                            \
+        const from_type x = from[-i];                                                                                  \
         to[i] = value;                                                                                                 \
       }                                                                                                                \
     } else {                                                                                                           \
@@ -25,6 +30,11 @@
       for (int64_t i = 0; i < count; i++) {                                                                            \
         const word_type x = from[i];                                                                                   \
         to[i] = value;                                                                                                 \
+      }                                                                                                                \
+    } else if (stride == -1) {                                                                                         \
+      for (int64_t i = 0; i < count; i++) {                                                                            \
+        const word_type x = from[i];                                                                                   \
+        to[-i] = value;                                                                                                \
       }                                                                                                                \
     } else {                                                                                                           \
       for (int64_t i = 0; i < count; i++) {                                                                            \
@@ -48,11 +58,11 @@ LOAD(bool_f64, uint8_t, double, x != 0 ? 1.0 : 0.0)
 INTEGER(i8, int8_t)
 INTEGER(i16, int16_t)
 INTEGER(i32, int32_t)
-INTEGER(i64, int64_t)
+LOAD(i64_f64, int64_t, double, (double)x)
 INTEGER(u8, uint8_t)
 INTEGER(u16, uint16_t)
 INTEGER(u32, uint32_t)
-INTEGER(u64, uint64_t)
+LOAD(u64_f64, uint64_t, double, (double)x)
 
 LOAD(f16_f64, ndr_f16, double, (double)f32_of_f16(x))
 LOAD(bf16_f64, ndr_bf16, double, (double)f32_of_bf16(x))

@@ -1,22 +1,29 @@
-/* Family lanes: neighbouring lines, a tile of them, are scanned side by side, element by element of all: row after row
- * where an array is scanned along a slow axis, and short lines along a fast one. Where there are fewer tiles than
- * threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
+/* Family lanes: neighbouring lines, a tile of them, are scanned side by side, element by element of all. Rows of a tile
+ * are read as they lie where lines are neighbours in memory, and else turned, eight lines at a time. Where there are
+ * fewer tiles than threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
 #include <string.h>
 
+#include "cpu/scan/octet.h"
 #include "cpu/scan/scans.h"
 #include "cpu/scan/tasks.h"
-#include "cpu/scan/words.h"
 
 /* Lines of a tile: rows are long, as memory likes them, and their words stay in the first-level cache. Narrower ones
  * serve more threads where lines are too short for a chain. */
 #define MOST_LANES 512
 #define LEAST_LANES 64
 #define TILE_BYTES 16384
-#define WORD_BYTES 16
+/* Elements of a tile that is turned, as long as its lines are shorter. */
+#define TURNED 4096
+/* Bytes ahead of what is turned. */
+#define AHEAD 1024
 
 typedef struct lanes_config {
   ndr_scan_words words;
   int64_t width, tiles; /* lines of a tile, and tiles along the innermost kept axis */
+  int64_t rows;         /* at a time */
+  bool turned;
+  bool dense;           /* rows of the tile follow each other in the array and in the result */
+  bool compact;         /* lines are short and follow each other in both */
   ndr_scan_tasks tasks; /* units are tiles, blocks runs */
 } lanes_config;
 _Static_assert(sizeof(lanes_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
@@ -30,19 +37,27 @@ typedef struct job {
   _Atomic int64_t next;
 } job;
 
+#define SUMS_BYTES (MOST_LANES * NDR_SCAN_WORD_BYTES)
+
 typedef struct tile {
-  _Alignas(64) char row[MOST_LANES * WORD_BYTES]; /* elements of a row, or results */
-  _Alignas(64) char sums[MOST_LANES * WORD_BYTES];
-  _Alignas(64) char before[MOST_LANES * WORD_BYTES]; /* what stands before the run */
+  _Alignas(64) char sums[SUMS_BYTES];
+  _Alignas(64) char before[SUMS_BYTES]; /* what stands before the run */
+  _Alignas(64) char words[8 * NDR_SCAN_CHUNK * NDR_SCAN_WORD_BYTES];
+  ndr_scan_octet octet; /* has results of rows that are not turned */
   int64_t width;
   ndr_scan_place place;
 } tile;
+
+/* Results of turned lines. */
+typedef struct stage {
+  _Alignas(64) char results[(TURNED + 8) * NDR_SCAN_WORD_BYTES];
+} stage;
 
 static const lanes_config *config_of(const ndr_scan_plan *plan) {
   return (const lanes_config *)(const void *)plan->config;
 }
 
-/* ---- rows ---- */
+/* ---- rows as they lie ---- */
 
 static void find_tile(const job *all, int64_t unit, tile *own) {
   int64_t inner = all->problem->kept[0].size, first = unit % all->config->tiles * all->config->width;
@@ -50,104 +65,180 @@ static void find_tile(const job *all, int64_t unit, tile *own) {
   ndr_scan_line(all->problem, unit / all->config->tiles * inner + first, &own->place);
 }
 
-static void load_row(const job *all, const tile *own, int64_t row, char *to) {
+static void load_row(const job *all, const tile *own, int64_t row, int64_t count, char *to) {
   const ndr_scan_words *words = &all->config->words;
-  int64_t at = own->place.at + row * all->problem->scan[0].stride, step = all->problem->kept[0].stride, some;
-  for (int64_t l = 0; l < own->width; l += some) {
-    some = own->width - l < NDR_SCAN_RUN ? own->width - l : NDR_SCAN_RUN;
-    ndr_scan_words_load(words, all->data + (at + l * step) * words->from_bytes, step, to + l * words->bytes, some);
+  int64_t at = own->place.at + row * all->problem->scan[0].stride, step = all->problem->kept[0].stride;
+  ndr_scan_words_load(words, all->data + at * words->from_bytes, step, to, count);
+}
+
+static void load_rows(const job *all, tile *own, int64_t row, int64_t rows) {
+  int64_t together = all->config->dense ? rows : 1, count = together * own->width;
+  for (int64_t r = 0; r < rows; r += together)
+    load_row(all, own, row + r, count, own->words + r * own->width * all->config->words.bytes);
+}
+
+static void store_row(const job *all, const tile *own, int64_t row, int64_t count, const char *from) {
+  const ndr_scan_words *words = &all->config->words;
+  int64_t at = own->place.result + row * all->problem->scan[0].result;
+  ndr_scan_words_move(words, all->apart, from, all->result + at * words->to_bytes, all->problem->kept[0].result, count);
+}
+
+/* The first row of an exclusive scan has the value of no elements. */
+static void put_firsts(const job *all, int64_t count, char *results, int64_t apart) {
+  for (int64_t l = 0; l < count; l++)
+    ndr_scan_words_first(&all->config->words, results + l * apart * all->config->words.to_bytes);
+}
+
+static void store_rows(const job *all, tile *own, int64_t row, int64_t rows) {
+  const ndr_scan_words *words = &all->config->words;
+  int64_t together = all->config->dense ? rows : 1;
+  const char *results = ndr_scan_words_finish(words, own->words, own->octet.lanes, rows * own->width);
+  if (all->problem->exclusive && row == 0)
+    put_firsts(all, own->width, results == own->octet.lanes ? own->octet.lanes : own->words, 1);
+  for (int64_t r = 0; r < rows; r += together)
+    store_row(all, own, row + r, together * own->width, results + r * own->width * words->to_bytes);
+}
+
+static void store_before(const job *all, tile *own) {
+  const ndr_scan_words *words = &all->config->words;
+  put_firsts(all, own->width, own->octet.lanes, 1);
+  ndr_scan_words_move(words, false, own->octet.lanes,
+                      all->result + (own->place.result - all->problem->result_step) * words->to_bytes,
+                      all->problem->kept[0].result, own->width);
+}
+
+/* ---- rows that are turned ---- */
+
+static int64_t lower(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static void turn_rows(const job *all, tile *own, int64_t group, int64_t row, int64_t rows) {
+  const ndr_scan_problem *problem = all->problem;
+  const ndr_scan_words *words = &all->config->words;
+  int64_t lines = lower(own->width - 8 * group, 8), step = problem->kept[0].stride, stride = problem->scan[0].stride;
+  const char *from = all->data + (own->place.at + 8 * group * step + row * stride) * words->from_bytes;
+  if (lines == 8 && stride == 1 && ndr_scan_octet_loads(words) && rows % 8 == 0) {
+    ndr_scan_octet_load(words, &own->octet, from, step, rows, AHEAD, own->words);
+    return;
+  }
+  for (int64_t l = 0; l < lines; l++)
+    ndr_scan_words_load(words, from + l * step * words->from_bytes, stride, ndr_scan_octet_lane(words, &own->octet, l),
+                        rows);
+  ndr_scan_octet_turn(words, &own->octet, rows, own->words);
+}
+
+/* Lanes of results lie so many from each other. */
+static int64_t stage_step(int64_t rows) {
+  return rows < 1 ? 8 : (rows + 7) / 8 * 8;
+}
+
+static void store_lanes(const job *all, const tile *own, int64_t group, int64_t row, int64_t rows, const char *from) {
+  const ndr_scan_words *words = &all->config->words;
+  const ndr_scan_axis *lines = &all->problem->kept[0], *scan = &all->problem->scan[0];
+  char *to = all->result + (own->place.result + 8 * group * lines->result + row * scan->result) * words->to_bytes;
+  for (int64_t l = 0; l < lower(own->width - 8 * group, 8); l++)
+    ndr_scan_words_move(words, all->apart, from + l * stage_step(rows) * words->to_bytes,
+                        to + l * lines->result * words->to_bytes, scan->result, rows);
+}
+
+/* Scans rows of eight lines from `before` on. */
+static void scan_turned(const job *all, tile *own, int64_t group, int64_t first, int64_t end, char *results) {
+  const ndr_scan_words *words = &all->config->words;
+  int64_t at = 8 * group * words->bytes, rows, step = stage_step(end - first);
+  for (int64_t row = first; row < end; row += rows) {
+    rows = lower(end - row, NDR_SCAN_CHUNK);
+    turn_rows(all, own, group, row, rows);
+    ndr_scan_octet_scan(words, own->words, rows, 1, own->sums + at, words->sequential ? NULL : own->before + at,
+                        all->problem->exclusive);
+    ndr_scan_octet_store(words, &own->octet, own->words, rows, results + (row - first) * words->to_bytes, step);
+  }
+  if (all->problem->exclusive && first == 0) put_firsts(all, 8, results, step);
+}
+
+static void scan_lines(const job *all, tile *own, int64_t first, int64_t end, stage *own_stage) {
+  for (int64_t g = 0; 8 * g < own->width; g++) {
+    scan_turned(all, own, g, first, end, own_stage->results);
+    store_lanes(all, own, g, first, end - first, own_stage->results);
   }
 }
 
-static void store_row(const job *all, const tile *own, int64_t row, char *from) {
+/* Short lines that follow each other: each of eight lanes has a few whole ones. */
+static void scan_short(const job *all, tile *own, stage *own_stage) {
   const ndr_scan_words *words = &all->config->words;
-  int64_t at = own->place.result + row * all->problem->scan[0].result;
-  ndr_scan_words_store(words, all->apart, from, all->result + at * words->to_bytes, all->problem->kept[0].result,
-                       own->width);
-}
-
-static void fill(const job *all, const unsigned char *word, char *to, int64_t count) {
-  int64_t bytes = all->config->words.bytes;
-  for (int64_t l = 0; l < count; l++) memcpy(to + l * bytes, word, (size_t)bytes);
-}
-
-static void store_first(const job *all, tile *own) {
-  const ndr_scan_words *words = &all->config->words;
-  int64_t at = own->place.result - all->problem->result_step;
-  fill(all, words->first, own->row, own->width);
-  ndr_scan_words_store(words, all->apart, own->row, all->result + at * words->to_bytes, all->problem->kept[0].result,
-                       own->width);
+  int64_t length = all->problem->length, lines = all->config->width / 8, rows = lines * length;
+  ndr_scan_octet_load(words, &own->octet, all->data + own->place.at * words->from_bytes, rows, rows, AHEAD, own->words);
+  for (int64_t k = 0; k < lines; k++) {
+    ndr_scan_words_fill(words, words->sequential ? words->before : words->nothing, own->sums, 8);
+    ndr_scan_octet_scan(words, own->words + 8 * k * length * words->bytes, length, 1, own->sums,
+                        words->sequential ? NULL : own->before, all->problem->exclusive);
+  }
+  ndr_scan_octet_store(words, &own->octet, own->words, rows, own_stage->results, rows);
+  if (all->problem->exclusive) put_firsts(all, all->config->width, own_stage->results, length);
+  ndr_scan_words_move(words, all->apart, own_stage->results, all->result + own->place.result * words->to_bytes, 1,
+                      8 * rows);
 }
 
 /* ---- runs of rows ---- */
 
 static int64_t end_of(const job *all, int64_t number) {
-  int64_t end = (number + 1) * NDR_SCAN_RUN;
-  return end < all->problem->length ? end : all->problem->length;
+  return lower((number + 1) * NDR_SCAN_RUN, all->problem->length);
 }
 
 /* The sums of a run. */
 static void add_run(const job *all, int64_t number, tile *own) {
-  int64_t first = number * NDR_SCAN_RUN;
-  load_row(all, own, first, own->sums);
-  for (int64_t row = first + 1; row < end_of(all, number); row++) {
-    load_row(all, own, row, own->row);
-    all->config->words.loops.merge(own->sums, own->row, own->sums, own->width);
+  const ndr_scan_words *words = &all->config->words;
+  int64_t end = end_of(all, number), rows;
+  ndr_scan_words_fill(words, words->nothing, own->sums, own->width);
+  for (int64_t g = 0; all->config->turned && 8 * g < own->width; g++)
+    for (int64_t row = number * NDR_SCAN_RUN; row < end; row += rows) {
+      rows = lower(end - row, NDR_SCAN_CHUNK);
+      turn_rows(all, own, g, row, rows);
+      ndr_scan_octet_fold(words, own->words, rows, 1, own->sums + 8 * g * words->bytes);
+    }
+  for (int64_t row = number * NDR_SCAN_RUN; !all->config->turned && row < end; row += rows) {
+    rows = lower(end - row, all->config->rows);
+    load_rows(all, own, row, rows);
+    words->loops.fold(own->words, rows, own->width, own->sums);
   }
 }
 
-/* The results of an exclusive scan are stored before the row is added: it may be the same memory. */
-static void store_exclusive(const job *all, tile *own, int64_t row, bool begins, bool fresh) {
-  const ndr_scan_words *words = &all->config->words;
-  char *spare = own->row;
-  if (begins)
-    memcpy(spare, own->before, (size_t)(own->width * words->bytes));
-  else if (fresh || words->sequential)
-    memcpy(spare, own->sums, (size_t)(own->width * words->bytes));
-  else
-    words->loops.merge(own->before, own->sums, spare, own->width);
-  if (row == 0) fill(all, words->first, spare, own->width);
-  store_row(all, own, row, spare);
-}
-
-static void store_inclusive(const job *all, tile *own, int64_t row, bool fresh) {
-  const ndr_scan_words *words = &all->config->words;
-  if (fresh || words->sequential)
-    memcpy(own->row, own->sums, (size_t)(own->width * words->bytes));
-  else
-    words->loops.merge(own->before, own->sums, own->row, own->width);
-  store_row(all, own, row, own->row);
-}
-
 /* Scans a run from `before` on and stores it; `sums` are those of the run, or of a sequential scan those up to here. */
-static void scan_run(const job *all, int64_t number, tile *own) {
+static void scan_run(const job *all, int64_t number, tile *own, stage *own_stage) {
   const ndr_scan_words *words = &all->config->words;
-  _Alignas(64) char next[MOST_LANES * WORD_BYTES];
-  bool fresh = number == 0 && words->fresh;
-  if (words->sequential) memcpy(own->sums, own->before, (size_t)(own->width * words->bytes));
-  for (int64_t first = number * NDR_SCAN_RUN, row = first; row < end_of(all, number); row++) {
-    bool begins = row == first && !words->sequential;
-    load_row(all, own, row, next);
-    if (all->problem->exclusive) store_exclusive(all, own, row, begins, fresh);
-    if (begins)
-      memcpy(own->sums, next, (size_t)(own->width * words->bytes));
-    else
-      words->loops.merge(own->sums, next, own->sums, own->width);
-    if (!all->problem->exclusive) store_inclusive(all, own, row, fresh);
+  int64_t first = number * NDR_SCAN_RUN, end = end_of(all, number), rows;
+  if (words->sequential)
+    memcpy(own->sums, own->before, sizeof own->sums);
+  else
+    ndr_scan_words_fill(words, words->nothing, own->sums, own->width);
+  if (all->config->turned) {
+    scan_lines(all, own, first, end, own_stage);
+    return;
+  }
+  for (int64_t row = first; row < end; row += rows) {
+    rows = lower(end - row, all->config->rows);
+    load_rows(all, own, row, rows);
+    words->loops.scan(own->words, rows, own->width, own->sums, words->sequential ? NULL : own->before,
+                      all->problem->exclusive);
+    store_rows(all, own, row, rows);
   }
 }
 
 /* ---- units ---- */
 
-static void scan_unit(const job *all, int64_t unit, tile *own) {
+static void scan_unit(const job *all, int64_t unit, tile *own, stage *own_stage) {
   const ndr_scan_words *words = &all->config->words;
   find_tile(all, unit, own);
-  if (all->problem->longer) store_first(all, own);
-  fill(all, words->before, own->before, own->width);
+  if (all->problem->longer) store_before(all, own);
+  ndr_scan_words_fill(words, words->before, own->before, own->width);
+  if (all->config->compact && own->width == all->config->width) {
+    scan_short(all, own, own_stage);
+    return;
+  }
   for (int64_t number = 0; number < all->config->tasks.blocks; number++) {
-    scan_run(all, number, own);
+    scan_run(all, number, own, own_stage);
     if (words->sequential)
-      memcpy(own->before, own->sums, (size_t)(own->width * words->bytes));
+      memcpy(own->before, own->sums, sizeof own->before);
     else
       words->loops.merge(own->before, own->sums, own->before, own->width);
   }
@@ -169,30 +260,31 @@ static void help(void *context, int64_t number, const void *before, void *after)
 }
 
 /* In place elements may be gone before a helper reads them. */
-static void scan_block(const job *all, int64_t unit, int64_t number, tile *own) {
+static void scan_block(const job *all, int64_t unit, int64_t number, tile *own, stage *own_stage) {
   const ndr_scan_words *words = &all->config->words;
   ndr_scan_chain chain = ndr_scan_tasks_chain(&all->config->tasks, all->chains, unit);
   helper other = {all, own};
   find_tile(all, unit, own);
-  if (all->problem->longer && number == 0) store_first(all, own);
+  if (all->problem->longer && number == 0) store_before(all, own);
   add_run(all, number, own);
   memcpy(own->before, ndr_scan_chain_take(&chain, number, all->apart ? help : NULL, &other, own->before),
          (size_t)(own->width * words->bytes));
-  words->loops.merge(own->before, own->sums, own->row, own->width);
-  ndr_scan_chain_pass(&chain, number, own->row);
-  scan_run(all, number, own);
+  words->loops.merge(own->before, own->sums, own->sums, own->width);
+  ndr_scan_chain_pass(&chain, number, own->sums);
+  scan_run(all, number, own, own_stage);
 }
 
 static void scan_tasks(void *context, int thread) {
   job *all = context;
   const lanes_config *config = all->config;
   tile own;
+  stage own_stage;
   (void)thread;
   for (ndr_scan_task task; ndr_scan_tasks_take(&config->tasks, &all->next, &task);) {
     if (config->tasks.chained)
-      scan_block(all, task.unit, task.block, &own);
+      scan_block(all, task.unit, task.block, &own, &own_stage);
     else
-      for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own);
+      for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own, &own_stage);
   }
   if (all->apart) config->words.fence();
 }
@@ -203,19 +295,46 @@ static void run(const ndr_scan_plan *plan, const void *const *data, void *result
   for (int64_t unit = 0; config->tasks.chained && unit < config->tasks.units; unit++) {
     ndr_scan_chain chain = ndr_scan_tasks_chain(&config->tasks, all.chains, unit);
     ndr_scan_chain_begin(&chain, config->tasks.blocks);
-    fill(&all, config->words.before, (char *)chain.words, config->width);
+    ndr_scan_words_fill(&config->words, config->words.before, (char *)chain.words, config->width);
   }
   ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 
 /* ---- planning ---- */
 
-/* Short lines that follow each other: all that a tile reads, row by row, should stay in the first-level cache. */
+static int64_t size_of(int64_t stride) {
+  return stride < 0 ? -stride : stride;
+}
+
+/* Whether elements of a line are nearer to each other than lines. */
+static bool is_turned(const ndr_scan_problem *problem) {
+  return problem->scan_count == 1 && size_of(problem->scan[0].stride) < problem->kept[0].stride;
+}
+
+/* Whether rows of a tile follow each other in the array and in the result. */
+static bool is_dense(const ndr_scan_problem *problem) {
+  const ndr_scan_axis *lines = &problem->kept[0], *scan = &problem->scan[0];
+  return problem->scan_count == 1 && lines->stride == 1 && lines->result == 1 && lines->size <= LEAST_LANES &&
+         scan->stride == lines->size && scan->result == lines->size;
+}
+
+/* How many whole lines, which follow each other in the array and in the result, fill whole tiles of a lane; 0: none do.
+ */
+static int64_t short_lines(const ndr_scan_problem *problem) {
+  const ndr_scan_axis *lines = &problem->kept[0], *scan = &problem->scan[0];
+  int64_t length = problem->length, step = length % 8 == 0 ? 1 : length % 4 == 0 ? 2 : length % 2 == 0 ? 4 : 8;
+  if (length < 1 || problem->scan_count != 1 || scan->stride != 1 || scan->result != 1 || lines->stride != length ||
+      lines->result != length || step * length > NDR_SCAN_CHUNK || lines->size < 8 * step)
+    return 0;
+  int64_t most = lower(NDR_SCAN_CHUNK / length, lines->size / 8);
+  return most / step * step;
+}
+
 static int64_t widest_tile(const ndr_scan_problem *problem) {
-  int64_t apart = problem->kept[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t most = apart <= TILE_BYTES / MOST_LANES ? MOST_LANES : TILE_BYTES / apart;
-  most = most < LEAST_LANES ? LEAST_LANES : most;
-  return problem->kept[0].size < most ? problem->kept[0].size : most;
+  if (short_lines(problem) > 0) return 8 * short_lines(problem);
+  int64_t most = MOST_LANES, length = problem->length < NDR_SCAN_RUN ? problem->length : NDR_SCAN_RUN;
+  if (is_turned(problem)) most = lower(TURNED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
+  return lower(problem->kept[0].size, most);
 }
 
 static void configure(ndr_scan_plan *plan) {
@@ -223,11 +342,19 @@ static void configure(ndr_scan_plan *plan) {
   lanes_config *config = (lanes_config *)(void *)plan->config;
   int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
   ndr_scan_words_make(problem, &config->words);
+  config->turned = is_turned(problem);
+  config->compact = short_lines(problem) > 0 && ndr_scan_octet_loads(&config->words);
   config->width = widest_tile(problem);
   config->tasks.blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
   bool chains = !config->words.sequential && plan->threads > 1 && config->tasks.blocks >= wanted;
-  while (!chains && plan->threads > 1 && config->width >= 2 * LEAST_LANES && outer * (inner / config->width) < wanted)
+  while (!chains && plan->threads > 1 && !config->turned && config->width >= 2 * LEAST_LANES &&
+         outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
+  if (config->turned && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)
+    config->width = 8;
+  config->rows = lower(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
+  if (config->rows < 1) config->rows = 1;
+  config->dense = is_dense(problem);
   config->tiles = (inner + config->width - 1) / config->width;
   config->tasks.units = outer * config->tiles;
   config->tasks.chain_bytes = config->width * config->words.bytes;
@@ -245,17 +372,20 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 /* Measured as those of lines.c; and what a row of a tile takes beside its elements. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), stride = problem->kept[0].stride * bytes;
-  double width = (double)widest_tile(problem);
-  double element = stride <= bytes ? 0.6 : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5 : 5;
+  double width = (double)widest_tile(problem), row = (is_turned(problem) ? 2 : is_dense(problem) ? 4 : 40) / width;
+  double element = stride <= bytes || is_turned(problem)                 ? 0.6
+                   : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5
+                                                                         : 5;
   (void)device;
-  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + 40 / width);
+  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + row);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const lanes_config *config = config_of(plan);
   size_t length = 0;
-  ndr_text_append(text, capacity, &length, "tiles of %lld lines, %lld runs of %d%s", (long long)config->width,
-                  (long long)config->tasks.blocks, NDR_SCAN_RUN, config->tasks.chained ? " in a chain" : "");
+  ndr_text_append(text, capacity, &length, "tiles of %lld lines%s, %lld runs of %d%s", (long long)config->width,
+                  config->turned ? " that are turned" : "", (long long)config->tasks.blocks, NDR_SCAN_RUN,
+                  config->tasks.chained ? " in a chain" : "");
   return length;
 }
 

@@ -14,8 +14,8 @@
 #define WORD_BYTES 16
 #define NANOSECONDS 10 /* of an element, roughly */
 /* States of a run lie word by word, behind one that stands before the run. */
-#define PITCH NDR_SCAN_SLOT
-#define LEAD (NDR_SCAN_SLOT - NDR_SCAN_RUN)
+#define PITCH (RUN + LEAD)
+#define LEAD 8
 
 /* How a part is scanned. */
 typedef struct part_loops {
@@ -256,8 +256,7 @@ static void scan_part(const job *all, const room *own, int p, const ndr_strip *s
   if (part->mask >= 0)
     mask_words(part, (const uint8_t *)ndr_code_where(&code->values[part->mask], &own->code, strip), own->words,
                strip->count);
-  part->loops.shift(before, own->words, 1);
-  part->loops.runs(own->words, 1, strip->count, own->words, 0);
+  part->loops.scan(own->words, strip->count, 1, before, NULL, false);
   put_states(part, own->words, strip->count, states);
 }
 

@@ -2,6 +2,7 @@
  * goes. A long slice is cut, so that several threads move parts of the same slices. */
 #include "cpu/scan/select.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,10 +84,31 @@ static void find_piece(const ndr_select_job *job, int64_t first, int64_t end, nd
   }
 }
 
-/* The numbers of the places whose byte is `wanted`. */
+/* The numbers of the bits that are set in each byte, and how many they are. */
+static uint16_t bits_of[256][8];
+static uint8_t count_of[256];
+static pthread_once_t bits_made = PTHREAD_ONCE_INIT;
+
+static void make_bits(void) {
+  for (int byte = 0; byte < 256; byte++)
+    for (int bit = 0; bit < 8; bit++)
+      if (byte >> bit & 1) bits_of[byte][count_of[byte]++] = (uint16_t)bit;
+}
+
+/* The numbers of the places whose byte is `wanted`. Eight bytes that are 0 or 1 become the bits of one, by a product
+ * whose highest byte they are; then eight numbers are written, of which the next ones overwrite what is too many. */
 static int64_t make_list(const uint8_t *kept, int64_t count, uint8_t wanted, uint16_t *list) {
-  int64_t length = 0;
-  for (int64_t i = 0; i < count; i++) {
+  const uint64_t ones = UINT64_C(0x0101010101010101), flip = wanted ? 0 : ones;
+  int64_t length = 0, i = 0;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, kept + i, 8);
+    eight ^= flip;
+    const int byte = (int)(eight * UINT64_C(0x0102040810204080) >> 56);
+    for (int k = 0; k < 8; k++) list[length + k] = (uint16_t)(i + bits_of[byte][k]);
+    length += count_of[byte];
+  }
+  for (; i < count; i++) {
     list[length] = (uint16_t)i;
     length += kept[i] == wanted;
   }
@@ -115,7 +137,7 @@ static int64_t count_block(const ndr_select_job *job, int64_t first, int64_t end
 static void move_block(const ndr_select_job *job, int64_t first, int64_t end, int64_t before, int64_t from_rest,
                        int64_t to_rest) {
   uint8_t kept[NDR_PIECE];
-  uint16_t list[NDR_PIECE + 1];
+  uint16_t list[NDR_PIECE + 8];
   ndr_select_piece piece;
   int64_t mask, stride;
   for (int64_t at = first; at < end; at += piece.count) {
@@ -201,6 +223,7 @@ ndr_status ndr_cpu_select(const ndr_selection *selection, const ndr_selection_ad
     *addresses->count = 0;
     return NDR_OK;
   }
+  pthread_once(&bits_made, make_bits);
   set_axes(&job);
   NDR_TRY(run(&job, addresses->count, threads));
   if (job.kept <= selection->room) return NDR_OK;

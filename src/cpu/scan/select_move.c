@@ -122,8 +122,12 @@ static void put_indices(const ndr_select_job *job, const ndr_select_piece *piece
   for (int d = 0; d < job->place_axes; d++) {
     int64_t *target = (int64_t *)(void *)job->result + to * step + d * across;
     int64_t first = piece->index[job->place_axes - 1 - d];
-    bool inner = d == job->place_axes - 1;
-    for (int64_t j = 0; j < count; j++) target[j * step] = first + (inner ? list[j] : 0);
+    if (d < job->place_axes - 1)
+      for (int64_t j = 0; j < count; j++) target[j * step] = first;
+    else if (step == 1)
+      for (int64_t j = 0; j < count; j++) target[j] = first + list[j];
+    else
+      for (int64_t j = 0; j < count; j++) target[j * step] = first + list[j];
   }
 }
 

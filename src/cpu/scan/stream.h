@@ -2,53 +2,35 @@
 #define LINE 64
 
 #if defined __AVX512F__
-#define STREAM_LINE(to, line) _mm512_stream_si512((void *)(to), _mm512_load_si512((const void *)(line)))
+#define STREAM_LINE(to, from) _mm512_stream_si512((void *)(to), _mm512_loadu_si512((const void *)(from)))
 #elif defined __AVX2__
-#define STREAM_LINE(to, line)                                                                                          \
+#define STREAM_LINE(to, from)                                                                                          \
   for (int p_ = 0; p_ < LINE; p_ += 32)                                                                                \
-  _mm256_stream_si256((__m256i *)(void *)((char *)(to) + p_), _mm256_load_si256((const void *)((line) + p_)))
+  _mm256_stream_si256((__m256i *)(void *)((to) + p_), _mm256_loadu_si256((const void *)((from) + p_)))
 #elif defined __SSE2__
 #include <immintrin.h>
-#define STREAM_LINE(to, line)                                                                                          \
+#define STREAM_LINE(to, from)                                                                                          \
   for (int p_ = 0; p_ < LINE; p_ += 16)                                                                                \
-  _mm_stream_si128((__m128i *)(void *)((char *)(to) + p_), _mm_load_si128((const void *)((line) + p_)))
+  _mm_stream_si128((__m128i *)(void *)((to) + p_), _mm_loadu_si128((const void *)((from) + p_)))
 #endif
 
+/* What lies before and behind the whole lines is stored as usual. */
+static void stream(const void *source, void *target, int64_t bytes) {
 #ifdef STREAM_LINE
-/* What lies before and behind the whole lines, and results that lie apart, are stored as usual. */
-#define STREAM(name, word_type, to_type, value)                                                                        \
-  static void stream_##name(const void *source, void *target, int64_t stride, int64_t count) {                         \
-    enum { EACH = LINE / sizeof(to_type) };                                                                            \
-    const word_type *from = source;                                                                                    \
-    to_type *to = target;                                                                                              \
-    int64_t before = (int64_t)(-(uintptr_t)target % LINE / sizeof(to_type)), i;                                        \
-    if (stride != 1 || before + EACH > count) {                                                                        \
-      store_##name(source, target, stride, count);                                                                     \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    store_##name(from, to, 1, before);                                                                                 \
-    for (i = before; i + EACH <= count; i += EACH) {                                                                   \
-      ALIGNED char line[LINE];                                                                                         \
-      for (int k = 0; k < EACH; k++) {                                                                                 \
-        const word_type x = from[i + k];                                                                               \
-        ((to_type *)(void *)line)[k] = value;                                                                          \
-      }                                                                                                                \
-      STREAM_LINE(to + i, line);                                                                                       \
-    }                                                                                                                  \
-    store_##name(from + i, to + i, 1, count - i);                                                                      \
-  }
-
-STREAM(32, uint32_t, uint32_t, x)
-STREAM(64, uint64_t, uint64_t, x)
-STREAM(f64_f32, double, float, (float)x)
+  const char *from = source;
+  char *to = target;
+  int64_t before = (int64_t)(-(uintptr_t)target % LINE), i;
+  if (before + LINE > bytes) before = bytes;
+  memcpy(to, from, (size_t)before);
+  for (i = before; i + LINE <= bytes; i += LINE) STREAM_LINE(to + i, from + i);
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+#else
+  memcpy(target, source, (size_t)bytes);
+#endif
+}
 
 static void fence(void) {
+#ifdef STREAM_LINE
   _mm_sfence();
-}
-#else
-#define stream_32 NULL
-#define stream_64 NULL
-#define stream_f64_f32 NULL
-
-static void fence(void) {}
 #endif
+}

@@ -15,6 +15,10 @@ const ndr_scan_isa *ndr_scan_isa_here(void) {
   return isa == ndr_isa_avx2 ? ndr_scan_isa_avx2 : ndr_scan_isa_baseline;
 }
 
+static int log2_of(int64_t bytes) {
+  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
+}
+
 static bool is_truth(const ndr_scan_problem *problem) {
   return problem->op == NDR_ANY || problem->op == NDR_ALL;
 }
@@ -95,8 +99,7 @@ static void put_beginnings(const ndr_scan_problem *problem, ndr_dtype word, ndr_
   }
   if (problem->op != NDR_SUM) memcpy(words->first, words->before, sizeof words->first);
   memcpy(words->nothing, words->before, sizeof words->nothing);
-  words->fresh = !problem->has_initial || (skips && isnan(problem->initial));
-  if (words->fresh) return;
+  if (!problem->has_initial || (skips && isnan(problem->initial))) return;
   put_value(problem, word, problem->initial, words->before);
   memcpy(words->first, words->before, sizeof words->first);
 }
@@ -121,29 +124,60 @@ void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words)
     words->load = isa->truth[skips && problem->op == NDR_ANY ? NDR_SCAN_NAN_FALSE : NDR_SCAN_NAN_TRUE][problem->dtype];
   if (skips && sums) words->clean = isa->clean[word];
   words->store = isa->store[pairs ? NDR_F64 : word][problem->result_dtype];
-  words->stream = isa->stream[pairs ? NDR_F64 : word][problem->result_dtype];
-  if (!words->stream || (double)problem->lines * (double)problem->length * (double)words->to_bytes < STREAM_BYTES)
-    words->stream = words->store;
+  words->move = isa->move[log2_of(words->to_bytes)];
+  words->turn_elements = isa->turn[log2_of(words->from_bytes)];
+  words->turn_words = isa->turn[log2_of(words->bytes)];
+  words->turn_results = isa->turn[log2_of(words->to_bytes)];
+  if ((double)problem->lines * (double)problem->length * (double)words->to_bytes >= STREAM_BYTES)
+    words->stream = isa->stream;
   words->fence = isa->fence;
   words->loops = isa->loops[word][rule_of(problem)];
   words->pairs = pairs ? isa : NULL;
   words->skip_nan = skips;
+  words->elements_are_words = words->load == isa->load_word[log2_of(words->bytes)] && !pairs && !words->clean;
+  words->words_are_results = words->store == words->move && !pairs;
   words->sequential = problem->op == NDR_PROD && floats;
   put_beginnings(problem, word, words);
 }
 
+void ndr_scan_words_fill(const ndr_scan_words *words, const unsigned char *word, char *to, int64_t count) {
+  int64_t bytes = count * words->bytes, done = words->bytes;
+  memcpy(to, word, (size_t)words->bytes);
+  for (; done < bytes; done *= 2) memcpy(to + done, to, (size_t)(done < bytes - done ? done : bytes - done));
+}
+
+/* Pairs are made of f64 that lie behind the room for as many. */
+static void load_pairs(const ndr_scan_words *words, const char *from, int64_t stride, char *to, int64_t count) {
+  words->load(from, stride, (double *)(void *)to + count, count);
+  words->pairs->make_pairs(to, words->skip_nan, count);
+}
+
 void ndr_scan_words_load(const ndr_scan_words *words, const char *from, int64_t stride, void *to, int64_t count) {
   if (words->pairs) {
-    words->load(from, stride, (double *)to + count, count);
-    words->pairs->make_pairs(to, words->skip_nan, count);
+    load_pairs(words, from, stride, to, count);
     return;
   }
   words->load(from, stride, to, count);
   if (words->clean) words->clean(to, words->nothing, count);
 }
 
-void ndr_scan_words_store(const ndr_scan_words *words, bool streams, void *from, char *to, int64_t stride,
-                          int64_t count) {
+const char *ndr_scan_words_finish(const ndr_scan_words *words, void *from, char *to, int64_t count) {
+  if (words->words_are_results) return from;
   if (words->pairs) words->pairs->finish_pairs(from, count);
-  (streams ? words->stream : words->store)(from, to, stride, count);
+  words->store(from, to, 1, count);
+  return to;
+}
+
+void ndr_scan_words_move(const ndr_scan_words *words, bool streams, const char *from, char *to, int64_t stride,
+                         int64_t count) {
+  if (streams && words->stream && stride == 1)
+    words->stream(from, to, count * words->to_bytes);
+  else
+    words->move(from, to, stride, count);
+}
+
+void ndr_scan_words_first(const ndr_scan_words *words, char *to) {
+  _Alignas(16) unsigned char first[16], result[16];
+  memcpy(first, words->first, sizeof first);
+  memcpy(to, ndr_scan_words_finish(words, first, (char *)result, 1), (size_t)words->to_bytes);
 }

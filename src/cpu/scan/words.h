@@ -8,28 +8,40 @@
 typedef struct ndr_scan_words {
   int64_t bytes, from_bytes, to_bytes; /* of a word, of an element, of a result */
   ndr_scan_load *load;
-  ndr_scan_clean *clean;          /* NULL: nothing is replaced */
-  ndr_scan_store *store, *stream; /* stream: for results that no cache holds, and are not in place; may be `store` */
+  ndr_scan_clean *clean; /* NULL: nothing is replaced */
+  ndr_scan_store *store; /* results beside each other */
+  ndr_scan_store *move;  /* of results to where they belong */
+  ndr_scan_turn *turn_elements, *turn_words, *turn_results;
+  void (*stream)(const void *from, void *to, int64_t bytes); /* NULL: results may stay in a cache */
   void (*fence)(void);
   ndr_scan_loops loops;
   const ndr_scan_isa *pairs; /* NULL: words are not pairs */
   bool skip_nan;
+  bool elements_are_words, words_are_results; /* bit by bit */
   bool sequential; /* elements are combined one after the other, from what stands before the line: no runs */
-  /* What replaces NaN; the result before a line's first element; and what stands before the first run, which changes no
-   * bit of what it is combined with, unless there is an initial value. */
+  /* What changes no bit of what it is combined with, and replaces NaN; the result before a line's first element; and
+   * what stands before the first run, which is `nothing` unless there is an initial value. */
   _Alignas(16) unsigned char nothing[16], first[16], before[16];
-  bool fresh; /* `before` changes nothing */
 } ndr_scan_words;
 
 /* NULL where the loops can scan the problem, else why not. */
 const char *ndr_scan_words_reject(const ndr_scan_problem *problem);
 void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words);
 
-/* Loads `count` elements, at most NDR_SCAN_RUN, as words. */
+/* Writes a word `count` times. */
+void ndr_scan_words_fill(const ndr_scan_words *words, const unsigned char *word, char *to, int64_t count);
+
+/* Loads `count` elements as words. */
 void ndr_scan_words_load(const ndr_scan_words *words, const char *from, int64_t stride, void *to, int64_t count);
 
-/* Stores words as results; pairs are lost. `streams`: past the caches. */
-void ndr_scan_words_store(const ndr_scan_words *words, bool streams, void *from, char *to, int64_t stride,
-                          int64_t count);
+/* The results of words, one after the other: written to `to`, or the words themselves. Pairs are lost. */
+const char *ndr_scan_words_finish(const ndr_scan_words *words, void *from, char *to, int64_t count);
+
+/* Moves results to where they belong; past the caches if `streams` and they are large. */
+void ndr_scan_words_move(const ndr_scan_words *words, bool streams, const char *from, char *to, int64_t stride,
+                         int64_t count);
+
+/* Writes the result before a line's first element. */
+void ndr_scan_words_first(const ndr_scan_words *words, char *to);
 
 #endif

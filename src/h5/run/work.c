@@ -88,7 +88,7 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   bool elsewhere = read.part_count || (read.comm && read.comm->rank > 0);
   if (!results && !elsewhere) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
   ndr_status status = ndr_work_run(&work, options);
-  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH)) {
+  while (elsewhere && status == NDR_WORK_CLASH) {
     ndr_work_begin_anew(&read);
     status = ndr_work_run(&work, options);
   }

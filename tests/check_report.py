@@ -106,6 +106,24 @@ def check_files(folder):
     check("few words", "| `h5gpured --by time:yearmonth` | 9.00 | 2.00 |\n\nFiles are hourly" in text and text.endswith("Made-up 2, 3 cores.\n"), text)
 
 
+def check_ranks(folder):
+    for name, said in (("ranks", "No record of ranks"), ("gpu-parts", "No record of parts")):
+        _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", name)
+        check(f"no {name}", text.startswith(said), text)
+    machine = {"cpu": "Made-up 2", "cores": 16, "gpu": "Made-up 1", "gpus": 4}
+    (folder / "ranks.json").write_text(json.dumps({
+        "commit": "feed", "date": "2001-02-03T", "machine": machine, "versions": {"mpi": "MPI 9", "xarray": None}, "rows": [
+            {"cores": 16, "shape": [9, 8, 7], "bytes": 2**21, "stored_bytes": 2**20, "seconds": {"one process": 1.0, "2 x 8": 1.5},
+             "work_seconds": {"one process": 0.75, "2 x 8": 0.5}}]}))
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "ranks")
+    check("ranks", "| 16 | 1.00 (0.75) | 1.50 (0.50) |" in text and "2 MiB, 1 MiB deflated" in text and "xarray was not there" in text, text)
+    (folder / "gpu-parts.json").write_text(json.dumps({
+        "commit": "feed", "date": "2001-02-03T", "machine": machine, "files": [{"job": "-d time", "runs": 12, "sha256": "0"}], "rows": [
+            {"case": "sum f32 [8]", "ranks": 4, "gpus": 4, "part_mib": 64, "plain_us": 90, "whole_us": 360, "parts_us": 100}]}))
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "gpu-parts")
+    check("gpu-parts", "| sum f32 [8] | 4 | 90 | 360 | 100 | 0.90 | 3.60 |" in text and "12 runs" in text, text)
+
+
 def check_figures(folder):
     status, out, errors = run(TOOLS / "report.py", "--data", folder, "--check")
     check("stale", status == 1 and errors.count("\n") == 1 and "plots/ladder.svg" in errors and "plots/heat.png" in errors, errors)
@@ -133,6 +151,7 @@ def main():
             (folder / f"gpu-{part}.json").write_text(json.dumps({**HEAD, **record}))
         check_text(folder)
         check_files(folder)
+        check_ranks(folder)
         check_figures(folder)
         (folder / "gpu-sweep.json").write_text("{")
         status, _, errors = run(TOOLS / "report.py", "--data", folder, "--print", "gpu")

@@ -390,7 +390,7 @@ typedef struct ndr_h5_operand {
 typedef struct ndr_h5_options {
   size_t size;
   ndr_h5_device device;
-  int device_id; /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA */
+  int device_id; /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA; with a comm each rank says its own */
   int threads;   /* CPU threads at most; 0: ndr_thread_count() */
   /* Bytes for buffers and partial states, results not counted, and as many on a GPU; 0: a quarter of what is free on
    * this machine and to this process's control groups, 64 MiB at least. */
@@ -412,13 +412,16 @@ typedef struct ndr_h5_options {
   const ndr_h5_groups *groups; /* of the dataset; their dims are reduced, named by the problem or not. NULL: none */
   /* One part of several, as processes that know nothing of each other do: reads that part alone, and in place of
    * results, which may be NULL, writes its partial states to the file `state`, in place of others that are there. Parts
-   * count from 1 to part_count; 0: all is reduced. By the CPU. `note` is kept in the file, for ndr_h5_state_note; NULL:
+   * count from 1 to part_count; 0: all is reduced. NDR_H5_AUTO is the CPU; either the CPU or GPUs, of one kind, reduce
+   * all parts, and nothing is tried again where a GPU fails. `note` is kept in the file, for ndr_h5_state_note; NULL:
    * none. */
   int part, part_count;
   const char *state, *note;
   /* Not 0: reads no element, but takes the results from the files of all parts of the same reduction of the same
-   * dataset, in any order. They are the same to the last bit as without parts. Fails with NDR_ERR_ARGUMENT where a part
-   * is missing, there twice or of something else, and with NDR_ERR_FILE where a file is damaged. */
+   * dataset, in any order. They are the same to the last bit as without parts. NDR_H5_AUTO is what has reduced the
+   * parts. The CPU can merge those of GPUs, too; var, std and what else is not a plain sum may then differ in the last
+   * digits. Fails with NDR_ERR_ARGUMENT where a part is missing, there twice or of something else, with NDR_ERR_FILE
+   * where a file is damaged, and with NDR_ERR_UNSUPPORTED for a GPU where the CPU has reduced the parts. */
   int state_count;
   const char *const *states;
   /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process does it
@@ -426,10 +429,12 @@ typedef struct ndr_h5_options {
    * the others one range after the other to whoever is ready. Where several ranks have pieces of the same outputs,
    * one of them merges their states. Rank 0 gets the results, with the same bits as without ranks; on others
    * `results` may be NULL. Where rank 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. memory and
-   * threads are each rank's; by default ranks that share a machine divide what it has. on_progress gets the progress
-   * of all on rank 0, that of its own rank elsewhere. Fails with NDR_ERR_ARGUMENT where ranks differ in their
-   * problems, files (sizes, first and last bytes are compared) or cuts, or have a part or states too; with
-   * NDR_ERR_UNSUPPORTED for scans and for a GPU (NDR_H5_AUTO is the CPU). */
+   * threads are each rank's; by default ranks that share a machine divide what it has. NDR_H5_AUTO is the CPU. With
+   * NDR_H5_CUDA each rank names its GPU; by NDR_H5_ALL the GPUs of a machine are dealt to the ranks there, some to
+   * each, or one to several. They should be of one kind. on_progress gets the progress of all on rank 0, that of its
+   * own rank elsewhere. Fails with NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last
+   * bytes are compared) or cuts, or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for
+   * scans. */
   ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

@@ -293,8 +293,9 @@ NDR_API ndr_status ndr_accumulator_export(const ndr_accumulator *accumulator, vo
 
 /* Adds what was exported to `into`, with the same bits as ndr_accumulator_merge. `into` must have been created for the
  * same problem; devices, streams and the other options may differ, and operators of one's own may have other numbers.
- * On a GPU the call waits for the options' stream, and the merge is queued on it. Bytes may come from anywhere: a call
- * that fails adds and covers nothing, unless a device fails. It fails with
+ * On a GPU the merge is queued on the options' stream. The call waits for that stream if `into` has imported before,
+ * and ndr_accumulator_destroy does if it has at all. Bytes may come from anywhere: a call that fails adds and covers
+ * nothing, unless a device fails. It fails with
  *   NDR_ERR_PARSE        bytes that are no exported accumulator, too few or too many of them, or damaged ones
  *   NDR_ERR_UNSUPPORTED  another version
  *   NDR_ERR_ARGUMENT     another problem or begin, or numbers that `into` covers, too */

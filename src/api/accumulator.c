@@ -297,6 +297,10 @@ size_t ndr_accumulator_bytes(const ndr_accumulator *a) {
 void ndr_accumulator_destroy(ndr_accumulator *a) {
   if (!a) return;
   if (a->states[0]) a->backend->release(a->place.device_id, a->states[0], a->options.stream);
+  if (a->staging) {
+    (void)a->backend->calls->wait(a->place.device_id, a->options.stream);
+    a->backend->calls->free((DLDevice){kDLCUDAHost, a->place.device_id}, a->staging);
+  }
   if (a->scratch) a->backend->release(a->place.device_id, a->scratch, a->options.stream);
   for (int i = 0; i < NDR_MAX_OPS; i++) ndr_own_op_release(a->own[i]);
   free(a->covered.spans);

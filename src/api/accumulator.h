@@ -17,6 +17,9 @@ struct ndr_accumulator {
   uint64_t *states[NDR_MAX_OPS]; /* word-major, pitch outputs, row-major over the kept dims; [0] owns the memory */
   void *scratch;                 /* for a slab's states; kept on a GPU, where allocating may take long */
   size_t scratch_bytes;
+  /* On a GPU, pinned memory from which imported states are copied; work that is queued may read it. */
+  void *staging;
+  size_t staging_bytes;
   ndr_spans covered;            /* the caller's numbers */
   ndr_own_op *own[NDR_MAX_OPS]; /* held, so that the problem can be printed; NULL: a built-in operator */
 };

@@ -87,29 +87,52 @@ static void write_header(const ndr_accumulator *a, const layout *l, unsigned cha
   }
 }
 
-/* Queues copies of the states, one operator's after the other's. */
-static ndr_status copy_states(const ndr_accumulator *a, unsigned char *to) {
+static DLDevice pinned_of(const ndr_accumulator *a) {
+  return (DLDevice){kDLCUDAHost, a->place.device_id};
+}
+
+static void copy_from_host(const ndr_accumulator *a, unsigned char *to) {
   for (int i = 0; i < a->whole.problem.op_count; i++) {
     size_t bytes = 8 * state_words(a, i);
-    if (a->backend->calls)
-      NDR_TRY(a->backend->calls->copy(a->place.device_id, to, a->states[i], bytes, a->options.stream));
-    else
-      memcpy(to, a->states[i], bytes);
+    memcpy(to, a->states[i], bytes);
     to += bytes;
   }
-  return NDR_OK;
+}
+
+/* Copies the states, one operator's after the other's, to pinned memory: copies to other memory take longer. */
+static ndr_status copy_from_device(const ndr_accumulator *a, unsigned char *pinned) {
+  const ndr_device_calls *calls = a->backend->calls;
+  ndr_status status = NDR_OK;
+  for (int i = 0; status == NDR_OK && i < a->whole.problem.op_count; i++) {
+    size_t bytes = 8 * state_words(a, i);
+    status = calls->copy(a->place.device_id, pinned, a->states[i], bytes, a->options.stream);
+    pinned += bytes;
+  }
+  ndr_status done = calls->wait(a->place.device_id, a->options.stream); /* even on failure: the memory is freed next */
+  return status == NDR_OK ? done : status;
+}
+
+static ndr_status fetch(const ndr_accumulator *a, const layout *l, unsigned char *to) {
+  void *pinned;
+  NDR_TRY(a->backend->calls->allocate(pinned_of(a), 8 * l->states, &pinned));
+  ndr_status status = copy_from_device(a, pinned);
+  if (status == NDR_OK) memcpy(to, pinned, 8 * l->states);
+  a->backend->calls->free(pinned_of(a), pinned);
+  return status;
 }
 
 static ndr_status write_states(const ndr_accumulator *a, const layout *l, unsigned char *bytes) {
-  ndr_status status = copy_states(a, bytes + 8 * l->at_states), done = NDR_OK;
-  /* Even on failure: copies that were queued write to the caller's memory. */
-  if (a->backend->calls) done = a->backend->calls->wait(a->place.device_id, a->options.stream);
+  unsigned char *to = bytes + 8 * l->at_states;
+  if (a->backend->calls)
+    NDR_TRY(fetch(a, l, to));
+  else
+    copy_from_host(a, to);
   for (uint64_t w = l->at_states; w < l->at_checksum; w++) {
     uint64_t word;
     memcpy(&word, bytes + 8 * w, 8);
     store(word, bytes, w);
   }
-  return status == NDR_OK ? done : status;
+  return NDR_OK;
 }
 
 ndr_status ndr_accumulator_export(const ndr_accumulator *a, void *bytes, size_t capacity, size_t *needed) {
@@ -225,32 +248,54 @@ static ndr_status join_spans(const ndr_accumulator *into, const unsigned char *b
   return status;
 }
 
-/* Copies the states from the host's memory to scratch on the device, and points there. */
-static ndr_status upload(ndr_accumulator *into, uint64_t **states) {
-  uint64_t *there[NDR_MAX_OPS];
+/* Makes room for states in pinned memory. Waits until an import before this one has been copied. */
+static ndr_status stage(ndr_accumulator *into, size_t bytes) {
   const ndr_device_calls *calls = into->backend->calls;
-  int id = into->place.device_id;
-  void *stream = into->options.stream;
-  ndr_status status = NDR_OK;
+  if (into->staging) NDR_TRY(calls->wait(into->place.device_id, into->options.stream));
+  if (bytes <= into->staging_bytes) return NDR_OK;
+  calls->free(pinned_of(into), into->staging);
+  into->staging_bytes = 0;
+  NDR_TRY(calls->allocate(pinned_of(into), bytes, &into->staging));
+  into->staging_bytes = bytes;
+  return NDR_OK;
+}
+
+/* Queues copies of the states from staging to scratch on the device, and their merge. */
+static ndr_status merge_staged(ndr_accumulator *into) {
+  uint64_t *there[NDR_MAX_OPS];
+  const char *from = into->staging;
   NDR_TRY(ndr_accumulator_place(into, there));
-  for (int i = 0; status == NDR_OK && i < into->whole.problem.op_count; i++) {
-    status = calls->copy(id, there[i], states[i], 8 * state_words(into, i), stream);
-    states[i] = there[i];
+  for (int i = 0; i < into->whole.problem.op_count; i++) {
+    size_t bytes = 8 * state_words(into, i);
+    NDR_TRY(into->backend->calls->copy(into->place.device_id, there[i], from, bytes, into->options.stream));
+    from += bytes;
   }
-  ndr_status done = calls->wait(id, stream); /* the host's memory is freed next */
-  return status == NDR_OK ? done : status;
+  return ndr_accumulator_merge_states(into, there);
+}
+
+static void read_words(const unsigned char *bytes, const layout *l, uint64_t *words) {
+  for (uint64_t w = 0; w < l->states; w++) words[w] = load(bytes, l->at_states + w);
+}
+
+static ndr_status merge_on_device(ndr_accumulator *into, const unsigned char *bytes, const layout *l) {
+  NDR_TRY(stage(into, 8 * l->states));
+  read_words(bytes, l, into->staging);
+  return merge_staged(into);
+}
+
+static ndr_status merge_on_host(ndr_accumulator *into, const unsigned char *bytes, const layout *l) {
+  uint64_t *words = malloc(8 * l->states + 1), *states[NDR_MAX_OPS] = {NULL};
+  if (!words) return ndr_fail(NDR_ERR_MEMORY, "out of memory for states, %zu bytes", (size_t)(8 * l->states));
+  read_words(bytes, l, words);
+  states[0] = words;
+  for (int i = 1; i < into->whole.problem.op_count; i++) states[i] = states[i - 1] + state_words(into, i - 1);
+  ndr_status status = ndr_accumulator_merge_states(into, states);
+  free(words);
+  return status;
 }
 
 static ndr_status merge_states(ndr_accumulator *into, const unsigned char *bytes, const layout *l) {
-  uint64_t *words = malloc(8 * l->states + 1), *states[NDR_MAX_OPS] = {NULL};
-  if (!words) return ndr_fail(NDR_ERR_MEMORY, "out of memory for states, %zu bytes", (size_t)(8 * l->states));
-  for (uint64_t w = 0; w < l->states; w++) words[w] = load(bytes, l->at_states + w);
-  states[0] = words;
-  for (int i = 1; i < into->whole.problem.op_count; i++) states[i] = states[i - 1] + state_words(into, i - 1);
-  ndr_status status = into->backend->calls ? upload(into, states) : NDR_OK;
-  if (status == NDR_OK) status = ndr_accumulator_merge_states(into, states);
-  free(words);
-  return status;
+  return into->backend->calls ? merge_on_device(into, bytes, l) : merge_on_host(into, bytes, l);
 }
 
 ndr_status ndr_accumulator_import(ndr_accumulator *into, const void *bytes, size_t byte_count) {

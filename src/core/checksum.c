@@ -10,13 +10,18 @@
  * Sums and products modulo 2^64 miss swaps of words that differ in their highest bits, as 1.0 and 2.0 do. */
 #include "core/checksum.h"
 
+#include <pthread.h>
+
 #include "core/words.h"
 
 /* P without x^64; the highest bit is the coefficient of x^0, as the lowest bit of each byte comes first. */
 static const uint64_t polynomial = UINT64_C(0xda73e275b6bf47f2);
 
-/* table[k][b]: the remainder of byte b with k bytes of zeros behind it. Made for each call, in some microseconds. */
-static void fill(uint64_t table[8][256]) {
+/* table[k][b]: the remainder of byte b with k bytes of zeros behind it. Made once: it takes as long as the checksum of
+ * some KiB. */
+static uint64_t table[8][256];
+
+static void fill(void) {
   for (int b = 0; b < 256; b++) {
     uint64_t rest = (uint64_t)b;
     for (int bit = 0; bit < 8; bit++) rest = rest >> 1 ^ (rest & 1 ? polynomial : 0);
@@ -29,8 +34,9 @@ static void fill(uint64_t table[8][256]) {
 /* Eight bytes a step, each by a table of its own: 1.5 GB/s of a core's time, where single bytes take several times as
  * long. */
 uint64_t ndr_checksum(const unsigned char *bytes, size_t count) {
-  uint64_t table[8][256], sum = 0;
-  fill(table);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  uint64_t sum = 0;
+  (void)pthread_once(&once, fill);
   for (size_t i = 0; i < count; i++) {
     uint64_t rest = sum ^ ndr_word_load(bytes + 8 * i);
     sum = 0;

@@ -22,13 +22,54 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kept_workspace kept[STREAMS];
 static unsigned next_victim;
 
+/* ---- A pool ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_DEVICES = 64 };
+
+/* What each device keeps of freed memory for later calls. A device's default pool, which belongs to the program, keeps
+ * nothing beyond the next wait, and to map memory anew takes as long as reading some hundred MB. */
+static const uint64_t kept_in_pool = (uint64_t)64 << 20;
+
+static cudaMemPool_t pools[MOST_DEVICES];
+
+static cudaError_t make_pool(int id, cudaMemPool_t *pool) {
+  uint64_t threshold = kept_in_pool;
+  const struct cudaMemPoolProps properties = {.allocType = cudaMemAllocationTypePinned,
+                                              .location = {.type = cudaMemLocationTypeDevice, .id = id}};
+  *pool = NULL;
+  cudaError_t error = cudaMemPoolCreate(pool, &properties);
+  if (error != cudaSuccess) return error;
+  error = cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+  if (error == cudaSuccess) return cudaSuccess;
+  (void)cudaMemPoolDestroy(*pool);
+  *pool = NULL;
+  return error;
+}
+
+static cudaError_t find_pool(int id, cudaMemPool_t *pool) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  cudaError_t error = cudaSuccess;
+  pthread_mutex_lock(&making);
+  if (!pools[id]) error = make_pool(id, &pools[id]);
+  *pool = pools[id];
+  pthread_mutex_unlock(&making);
+  return error;
+}
+
+static cudaError_t allocate_from_pool(int id, size_t bytes, void *stream, void **memory) {
+  cudaMemPool_t pool;
+  if (id < 0 || id >= MOST_DEVICES) return cudaErrorInvalidDevice;
+  cudaError_t error = find_pool(id, &pool);
+  return error == cudaSuccess ? cudaMallocFromPoolAsync(memory, bytes ? bytes : 1, pool, (cudaStream_t)stream) : error;
+}
+
 ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory) {
   int before;
   *memory = NULL;
   NDR_TRY(ndr_cuda_enter(id, &before));
-  cudaError_t error = cudaMallocAsync(memory, bytes ? bytes : 1, (cudaStream_t)stream);
+  cudaError_t error = allocate_from_pool(id, bytes, stream, memory);
   ndr_cuda_leave(id, before);
-  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMallocAsync");
+  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "allocating device memory");
 }
 
 void ndr_cuda_release(int id, void *memory, void *stream) {
@@ -38,6 +79,8 @@ void ndr_cuda_release(int id, void *memory, void *stream) {
   (void)cudaFreeAsync(memory, (cudaStream_t)stream);
   ndr_cuda_leave(id, before);
 }
+
+/* ---- Workspaces ------------------------------------------------------------------------------------------------- */
 
 static bool capturing(void *stream) {
   enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -70,7 +113,7 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
     if (!kept[next_victim++ % STREAMS].holders) w = &kept[(next_victim - 1) % STREAMS];
   if (!w) return NULL;
   /* The stream may be gone, so that nothing can be queued behind its last use of the workspace; and cudaFree does not
-   * wait for the users of memory that cudaMallocAsync allocated. */
+   * wait for the users of memory of a pool. */
   if (w->base) {
     (void)cudaDeviceSynchronize();
     (void)cudaFree(w->base);

@@ -41,23 +41,6 @@ static void assert_shares(const share *shares, int ranks, ndr_status status, con
 
 /* ---- random parts ---- */
 
-/* Cuts the array along one dim into parts, some of them perhaps empty, and gives each rank one. */
-static void cut(rng *random, const ndr_problem *c, int ranks, box *boxes) {
-  int dim = (int)rng_between(random, 0, c->ndim - 1), order[MOST_RANKS];
-  int64_t at = 0;
-  rng_shuffle(random, ranks, order);
-  for (int r = 0; r < ranks; r++) {
-    box *b = &boxes[order[r]];
-    int64_t left = c->shape[dim] - at;
-    memset(b, 0, sizeof *b);
-    memcpy(b->size, c->shape, sizeof b->size);
-    b->offset[dim] = at;
-    b->size[dim] = r == ranks - 1 ? left : rng_between(random, 0, left);
-    if (rng_once_in(random, 2) && r < ranks - 1 && left > 0) b->size[dim] = (left + ranks - r - 1) / (ranks - r);
-    at += b->size[dim];
-  }
-}
-
 typedef struct outcome {
   test_array of[NDR_MAX_OPS];
 } outcome;
@@ -110,9 +93,7 @@ static void check_case(rng *random) {
   random_ops(random, &c);
   array_of_case(&array, &c);
   array_fill(&array, random, random_filling_of(random, &c));
-  int ranks = c.ndim == 0 ? 1 : (int)rng_between(random, 1, MOST_RANKS);
-  if (c.ndim == 0) boxes[0] = (box){{0}, {0}};
-  if (c.ndim > 0) cut(random, &c, ranks, boxes);
+  int ranks = random_parts(random, &c, MOST_RANKS, boxes);
   reduce_cut(random, &c, &array, ranks, boxes, &first);
   compare_with_whole(&c, &array, &first, ranks);
   reduce_cut(random, &c, &array, ranks, boxes, &second);

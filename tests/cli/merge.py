@@ -107,7 +107,7 @@ def check_refusals(tool, folder, problems):
         refused([*job, "--part", "1/3", "--state", name], 1, f"{name}: exists already, and has no partial states")
     refused([*job, "--part", "1/3", "--state", "no/folder"], 1, "no/folder")
     refused([*job, "--part", "1/3", "--state", "s", "--memory", "1M"], 1, "--memory ")
-    refused([*job, "--part", "1/3", "--state", "s", "--device", "cuda"], 1, "parts of a reduction are for the CPU")
+    refused(["--merge", "s1", "s2", "s3", "--device", "cuda"], 1, "s1: the CPU has reduced this part")
     with open(os.path.join(folder, "s2"), "rb") as file:
         good = file.read()
     for bad in damaged(good):

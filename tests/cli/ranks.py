@@ -112,7 +112,6 @@ def check_errors(tool, folder, problems):
             refused(other_line(rank, "--nonsense"), "nonsense" if rank == 0 else "has ended before the others")
             refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")
         refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another file or another job")
-        refused([tool, *job, "--device", "cuda"], "--device for a GPU is for one process")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "--scan is for one process")
         refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
         refused([tool, *job], "nowhere.so", library="/nowhere.so")

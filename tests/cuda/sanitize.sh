@@ -49,6 +49,7 @@ for tool in "$@"; do
   check "$tool" test_cuda_groups
   check "$tool" test_cuda_scans
   check "$tool" test_cuda_select
+  if [ -x "$folder/test_cuda_ranks" ]; then check "$tool" test_cuda_ranks; fi
   if [ -x "$folder/test_cuda_convert" ]; then check "$tool" test_cuda_convert; fi
 done
 echo "$passed passed, $failed failed"

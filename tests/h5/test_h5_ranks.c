@@ -352,12 +352,9 @@ START_TEST(other_files_are_noticed) {
 }
 END_TEST
 
-START_TEST(a_gpu_and_parts_are_refused) {
+START_TEST(parts_are_refused) {
   write_rows(h5_input, NULL);
   work w = {.path = h5_input, .how = NDR_H5_OPTIONS_INIT, .seed = 5, .failing = -1};
-  w.how.device = NDR_H5_CUDA;
-  check_failure(&w, 2, NDR_ERR_UNSUPPORTED, "ranks of a reduction are for the CPU");
-  w.how.device = NDR_H5_AUTO;
   w.how.part = w.how.part_count = 1;
   check_failure(&w, 2, NDR_ERR_ARGUMENT, "options have both a comm and a part");
   h5_remove_folder();
@@ -370,7 +367,6 @@ int main(void) {
   suite_case(suite, "many", 120, a_thousand_ranks_send_what_the_model_says, NULL);
   suite_case(suite, "failures", 30, a_rank_that_fails_ends_it_for_all, a_damaged_chunk_is_everyones,
              other_files_are_noticed, a_rank_that_is_stopped_ends_it_for_all,
-             a_rank_that_is_in_another_call_ends_it_for_all, a_comm_is_good_after_a_failure,
-             a_gpu_and_parts_are_refused, NULL);
+             a_rank_that_is_in_another_call_ends_it_for_all, a_comm_is_good_after_a_failure, parts_are_refused, NULL);
   return suite_run(suite);
 }

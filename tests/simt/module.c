@@ -20,17 +20,20 @@ static int find_statics(struct dl_phdr_info *info, size_t size, void *argument) 
   return 1;
 }
 
-const char *simt_module_open(simt_module *module, const char *path) {
+const char *simt_module_find_statics(simt_module *module) {
   search found = {NULL, module};
-  memset(module, 0, sizeof *module);
-  module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!module->handle) return dlerror();
   /* Thread-local storage is laid out when it is first touched; each module has a function that does so. */
   const void *(*touch)(void) = (const void *(*)(void))(uintptr_t)dlsym(module->handle, "simt_touch_statics");
   if (!touch || dlinfo(module->handle, RTLD_DI_LINKMAP, &found.wanted)) return dlerror();
   (void)touch();
   dl_iterate_phdr(find_statics, &found);
   return module->statics ? NULL : "its thread-local storage was not found";
+}
+
+const char *simt_module_open(simt_module *module, const char *path) {
+  memset(module, 0, sizeof *module);
+  module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return module->handle ? simt_module_find_statics(module) : dlerror();
 }
 
 void simt_module_close(simt_module *module) {

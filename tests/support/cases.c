@@ -27,6 +27,14 @@ double test_seconds(double usual) {
   return text && *text ? strtod(text, NULL) : usual;
 }
 
+bool test_has_dtype(ndr_dtype dtype) {
+  const char *names = getenv("NDR_TEST_DTYPES"), *name = ndr_dtype_name(dtype);
+  size_t length = strlen(name);
+  for (const char *at = names; at && (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+  return !names;
+}
+
 double test_clock(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

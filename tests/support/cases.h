@@ -19,6 +19,9 @@ int test_case_count(int usual);
 /* NDR_TEST_SECONDS, or `usual`: how long a test that goes on while there is time may take. */
 double test_seconds(double usual);
 
+/* Whether NDR_TEST_DTYPES, "f32 f64", names the dtype, or is not set: of others there may be no kernels. */
+bool test_has_dtype(ndr_dtype dtype);
+
 /* Seconds on a clock that does not jump. */
 double test_clock(void);
 

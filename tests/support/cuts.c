@@ -30,6 +30,25 @@ int random_boxes(rng *random, const ndr_problem *problem, box *boxes) {
   return count;
 }
 
+int random_parts(rng *random, const ndr_problem *problem, int most, box *boxes) {
+  int ranks = problem->ndim ? (int)rng_between(random, 1, most) : 1;
+  int dim = problem->ndim ? (int)rng_between(random, 0, problem->ndim - 1) : 0;
+  int64_t at = 0;
+  for (int r = 0; r < ranks; r++) {
+    box *b = &boxes[r];
+    *b = (box){{0}, {0}};
+    memcpy(b->size, problem->shape, sizeof b->size);
+    if (problem->ndim == 0) break;
+    int64_t left = problem->shape[dim] - at;
+    b->offset[dim] = at;
+    b->size[dim] = r == ranks - 1 ? left : rng_between(random, 0, left);
+    if (rng_once_in(random, 2) && r < ranks - 1 && left > 0) b->size[dim] = (left + ranks - r - 1) / (ranks - r);
+    at += b->size[dim];
+  }
+  shuffle(random, ranks, boxes);
+  return ranks;
+}
+
 DLTensor tensor_part(const DLTensor *tensor, box *part) {
   DLTensor view = *tensor;
   for (int d = 0; d < view.ndim; d++)

@@ -9,7 +9,13 @@
 
 #include "random.h"
 
-enum { STACK_BYTES = 512 << 10, LOOK_NANOSECONDS = 20000 };
+/* Of thousands of ranks, threads have small stacks; where there are few, a rank may compile a kernel. */
+enum { FEW_RANKS = 64, STACK_BYTES = 512 << 10, LARGE_STACK_BYTES = 8 << 20, LOOK_NANOSECONDS = 20000 };
+
+bool threads_take_turns;
+int64_t threads_poll_nanoseconds;
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct message {
   struct message *next;
@@ -81,7 +87,28 @@ static message **choose(member *self, mailbox *box, int from) {
   return chosen;
 }
 
-static void await_message(member *self, mailbox *box) {
+static void take_turn(void) {
+  if (threads_take_turns) pthread_mutex_lock(&turn);
+}
+
+static void end_turn(void) {
+  if (threads_take_turns) pthread_mutex_unlock(&turn);
+}
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void poll_filled(mailbox *box) {
+  for (int64_t until = now() + threads_poll_nanoseconds; !box->first && now() < until;) {
+    pthread_mutex_unlock(&box->lock);
+    pthread_mutex_lock(&box->lock);
+  }
+}
+
+static void wait_filled(member *self, mailbox *box) {
   struct timespec until;
   if (!box->first || !self->world->shuffles) {
     pthread_cond_wait(&box->filled, &box->lock);
@@ -94,6 +121,16 @@ static void await_message(member *self, mailbox *box) {
     until.tv_nsec -= 1000000000;
   }
   pthread_cond_timedwait(&box->filled, &box->lock, &until);
+}
+
+/* Who has the turn may wait for the box, so that this one is given up first. */
+static void await_message(member *self, mailbox *box) {
+  end_turn();
+  poll_filled(box);
+  if (!box->first || threads_poll_nanoseconds == 0) wait_filled(self, box);
+  pthread_mutex_unlock(&box->lock);
+  take_turn();
+  pthread_mutex_lock(&box->lock);
 }
 
 static ndr_status receive_message(void *user, int wait, int *from, void **bytes, size_t *count) {
@@ -118,19 +155,23 @@ static ndr_status receive_message(void *user, int wait, int *from, void **bytes,
 
 static void *run_member(void *user) {
   member *self = user;
+  take_turn();
   self->world->body(&self->comm, self->world->user);
+  end_turn();
   return NULL;
 }
 
 static void start_members(world *w, uint64_t seed) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  pthread_attr_setstacksize(&attributes, w->ranks <= FEW_RANKS ? LARGE_STACK_BYTES : STACK_BYTES);
   for (int r = 0; r < w->ranks; r++) {
     member *self = &w->members[r];
     *self = (member){.world = w, .comm = NDR_COMM_INIT, .random = {seed + (uint64_t)r * 1000003}};
     self->comm.rank = r;
     self->comm.ranks = w->ranks;
+    self->comm.node_rank = r;
+    self->comm.node_ranks = w->ranks;
     self->comm.user = self;
     self->comm.send = send_message;
     self->comm.receive = receive_message;

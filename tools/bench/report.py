@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files, files-words or files-few
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files, files-words, files-few, ranks or gpu-parts
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
 A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -211,8 +211,43 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
+def ranks_block():
+    """Seconds of whole processes, and in brackets of their work without the start of the launcher and the program."""
+    record = load("ranks.json")
+    if not record:
+        return "No record of ranks on many cores is kept: `tools/bench/bench_ranks.py cores` makes one."
+    names = list(dict.fromkeys(name for row in record["rows"] for name in row["seconds"]))
+
+    def cell(row, name):
+        if name not in row["seconds"]:
+            return ""
+        work = row["work_seconds"].get(name)
+        return f"{row['seconds'][name]:.2f}" + (f" ({work:.2f})" if work else "")
+    rows = [[str(row["cores"]), *(cell(row, name) for name in names)] for row in record["rows"]]
+    row, versions = record["rows"][0], record["versions"]
+    others = f", xarray {versions['xarray']}" if versions["xarray"] else "; xarray was not there"
+    return (table(["cores", *(name if " x " not in name else f"ranks x threads {name}" for name in names)], rows) +
+            f"\n\nSeconds of whole processes with the launcher, the best of several runs from a warm page cache, and in brackets of the "
+            f"work alone: mean over time of packed i16 {row['shape']}, {row['bytes'] / 2**20:.0f} MiB, {row['stored_bytes'] / 2**20:.0f} MiB "
+            f"deflated. All give the same bits. {versions['mpi']}{others}. {cpu_provenance(record)}")
+
+
+def gpu_parts_block():
+    record = load("gpu-parts.json")
+    if not record:
+        return "No record of parts on several GPUs is kept: `tools/bench/bench_ranks.py gpus` makes one."
+    rows = [[row["case"], str(row["gpus"]), f"{row['plain_us']:.0f}", f"{row['whole_us']:.0f}", f"{row['parts_us']:.0f}",
+             f"{row['plain_us'] / row['parts_us']:.2f}", f"{row['whole_us'] / row['parts_us']:.2f}"] for row in record["rows"]]
+    machine = record["machine"]
+    same = sum(job["runs"] for job in record["files"])
+    return (table(["all parts", "GPUs", "a part, plain", "all on one GPU", "`ndreduce_parts`", "of plain", "times as fast as one GPU"], rows) +
+            f"\n\nMicroseconds, medians, with the wait for the stream; each GPU has a part of {record['rows'][0]['part_mib']} MiB, and a thread "
+            f"that polls for messages. {same} runs of h5gpured, with 1 to 4 GPUs and 1 to 5 ranks, gave the same bits as one process "
+            f"with one GPU, for each of {len(record['files'])} jobs. {machine['gpus']} {machine['gpu']}, {cpu_provenance(record)}")
+
+
 BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block, "files-few": files_few_block,
-          "h5-gpu": h5_gpu_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
+          "h5-gpu": h5_gpu_block, "ranks": ranks_block, "gpu-parts": gpu_parts_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 
 

@@ -11,7 +11,7 @@
 
 enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
-enum { DIM_CHARS = 320 };
+enum { DIM_CHARS = 320, DEALT_DEVICE = -1 };
 
 typedef char date[NDR_H5_DATE_CHARS];
 
@@ -52,7 +52,7 @@ typedef struct h5gpured_options {
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
   ndr_h5_device device;
-  int device_id;
+  int device_id; /* DEALT_DEVICE until ranks_speak has found this process's GPU of its machine */
   int64_t memory;
   double ddof;
   output_format format;

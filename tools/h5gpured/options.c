@@ -202,7 +202,7 @@ static void read_device(void *target, const char *text) {
     options->device = NDR_H5_ALL;
   } else if (strncmp(text, "cuda", 4) == 0 && (text[4] == 0 || text[4] == ':')) {
     options->device = NDR_H5_CUDA;
-    if (text[4]) options->device_id = read_count("--device cuda:N", text + 5, 0);
+    options->device_id = text[4] ? read_count("--device cuda:N", text + 5, 0) : DEALT_DEVICE;
   } else {
     cli_refuse(&tool, "--device takes auto, cpu, cuda, cuda:N or all, not '%s'", text);
   }

@@ -12,6 +12,7 @@
 
 #include "h5gpured/h5gpured.h"
 #include "ndreduce/comm.h"
+#include "ndreduce/device.h"
 
 static ndr_comm *comm;           /* NULL: this process is alone */
 static bool agreed;              /* on how the program ends */
@@ -130,12 +131,20 @@ void ranks_start(int argc, char **argv) {
   if (comm->rank > 0) be_silent();
 }
 
+/* Deals the GPUs of a machine to the processes that the launcher has started on it, ranks or not. What is wrong with
+ * the GPUs, the reduction will say. */
+static int dealt_device(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
+  long place = comm ? comm->node_rank : launcher_number(names, 0);
+  int count = 0;
+  if (place <= 0 || ndr_device_count(kDLCUDA, &count) != NDR_OK || count == 0) return 0;
+  return (int)(place % count);
+}
+
 void ranks_speak(h5gpured_options *options) {
-  const char *refused = options->scans                                                    ? "--scan"
-                        : options->device == NDR_H5_CUDA || options->device == NDR_H5_ALL ? "--device for a GPU"
-                                                                                          : NULL;
-  if (comm && refused) {
-    complain("%s is for one process: ranks of a launcher reduce, on the CPU", refused);
+  if (options->device_id == DEALT_DEVICE) options->device_id = dealt_device();
+  if (comm && options->scans) {
+    complain("--scan is for one process: ranks of a launcher reduce");
     exit(EXIT_INPUT);
   }
   if (ranks_leads()) return;

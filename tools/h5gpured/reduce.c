@@ -86,6 +86,26 @@ static double stage_seconds(const ndr_h5_progress *p, int stage) {
                                 p->wait_seconds}[stage];
 }
 
+/* Which ranks have used a GPU, as "0, 4, 8", for each; GPUs of several machines that have one number count as one. */
+static void explain_gpus(const ndr_h5_progress *p) {
+  const char *before = "gpus     ";
+  for (int id = 0, found = 0; found < p->ranks; id++) {
+    bool named = false;
+    for (int i = 0; i < p->ranks; i++) {
+      if (p->of_ranks[i].device.device_type == kDLCPU) return;
+      if (p->of_ranks[i].device.device_id != id) continue;
+      if (named)
+        fprintf(stderr, ", %d", i);
+      else
+        fprintf(stderr, "%scuda:%d of rank %d", before, id, i);
+      named = true;
+      before = "; ";
+      found++;
+    }
+  }
+  fputc('\n', stderr);
+}
+
 /* How evenly the ranks have worked: the least, mean and most seconds of a rank, for each stage. */
 static void explain_ranks(const ndr_h5_progress *p) {
   int64_t sent = 0;
@@ -104,6 +124,7 @@ static void explain_ranks(const ndr_h5_progress *p) {
             sum / p->ranks, most);
   }
   fputc('\n', stderr);
+  explain_gpus(p);
 }
 
 /* Reading threads share the first three stages. Reducing and writing are the limit where those had to wait for them:

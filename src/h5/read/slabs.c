@@ -196,7 +196,7 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
   int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->slots);
   /* Those of a stretch, and those of the stretches before it. */
-  int64_t states = times(ndr_slabs_outputs(slabs), times(slabs->output_bytes, slabs->on_gpu ? 1 : 2));
+  int64_t states = times(ndr_slabs_outputs(slabs), times(slabs->output_bytes, 2));
   int64_t results = times(ndr_slabs_elements(slabs), slabs->result_bytes);
   return plus(plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), results), slabs->scratch_bytes);
 }

@@ -209,7 +209,7 @@ static void append_device(sheet *s, const ndr_job *job) {
     append(s, "device   cpu");
   else
     append(s, "device   cuda:%d", job->device.device_id);
-  if (job->gpu_count > 1) append(s, " to cuda:%d, slabs in turn", job->gpu_count - 1);
+  if (job->gpu_count > 1) append(s, " to cuda:%d, slabs in turn", job->device.device_id + job->gpu_count - 1);
   append(s, " (%s)\n", job->why);
 }
 

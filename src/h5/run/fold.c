@@ -1,5 +1,6 @@
 /* See fold.h. A column is what the leaves have in common that come to the same outputs; it has a block of its own, so
- * that columns are reduced at the same time, and another for the stretches before the one at hand. */
+ * that columns are reduced at the same time, and another for the stretches before the one at hand. On a GPU a slab is a
+ * leaf, and there is one column. */
 #include "h5/run/fold.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
+  ndr_gpus *gpus;              /* that reduce slabs; NULL: the CPU does */
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
   ndr_block *columns, *before; /* the stretch at hand, and those before it; NULL where there are none */
   ndr_block *pieces;           /* the leaves of a slab that are added apart */
@@ -16,11 +18,12 @@ struct ndr_fold {
   ndr_leaf_slab at;            /* the slab at hand */
 };
 
-ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed) {
+ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed, ndr_gpus *gpus) {
   ndr_fold *fold = *created = calloc(1, sizeof *fold);
   if (!fold) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   fold->job = job;
   fold->feed = feed;
+  fold->gpus = gpus->count ? gpus : NULL;
   fold->buffers = calloc((size_t)job->feed.threads, sizeof *fold->buffers);
   return fold->buffers ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }
@@ -55,7 +58,7 @@ static ndr_status open_columns(ndr_fold *fold, const ndr_slab *slab) {
   const ndr_slabs *slabs = &job->slabs[slab->part];
   NDR_TRY(make_blocks(&fold->columns, fold->column_count));
   for (int64_t i = 0; i < fold->column_count; i++) {
-    ndr_slab column = ndr_leaf_column(slabs, slab, i);
+    ndr_slab column = fold->gpus ? *slab : ndr_leaf_column(slabs, slab, i);
     NDR_TRY(ndr_block_open(&fold->columns[i], job, &job->uploaders[0], &column));
   }
   return NDR_OK;
@@ -63,7 +66,7 @@ static ndr_status open_columns(ndr_fold *fold, const ndr_slab *slab) {
 
 ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
   drop_block(fold);
-  fold->column_count = ndr_slabs_leaves(&fold->job->slabs[slab->part], slab->begin, slab->size, false);
+  fold->column_count = fold->gpus ? 1 : ndr_slabs_leaves(&fold->job->slabs[slab->part], slab->begin, slab->size, false);
   return open_columns(fold, slab);
 }
 
@@ -77,9 +80,15 @@ ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_t
   return NDR_OK;
 }
 
+/* Whether what comes of the slab is added to the stretches before it, and not apart. On a GPU that gives the same bits
+ * if the slab is a stretch by itself. */
+static bool is_added_at_once(const ndr_fold *fold, const ndr_slab *slab) {
+  return fold->gpus && fold->before && slab->begins && slab->ends;
+}
+
 ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set) {
-  for (int64_t i = 0; i < fold->column_count; i++)
-    NDR_TRY(ndr_state_set_add(set, key_of(fold, slab, i), fold->columns[i].sums));
+  ndr_block *to = is_added_at_once(fold, slab) ? fold->before : fold->columns;
+  for (int64_t i = 0; i < fold->column_count; i++) NDR_TRY(ndr_state_set_add(set, key_of(fold, slab, i), to[i].sums));
   return NDR_OK;
 }
 
@@ -90,7 +99,10 @@ static ndr_status merge_column(void *user, int64_t index, int worker) {
 }
 
 ndr_status ndr_fold_end_stretch(ndr_fold *fold, const ndr_slab *slab) {
-  if (fold->before) NDR_TRY(ndr_feed_share(fold->feed, merge_column, fold, fold->column_count));
+  if (is_added_at_once(fold, slab)) return NDR_OK;
+  if (fold->before)
+    NDR_TRY(fold->gpus ? ndr_block_merge(fold->before, fold->columns)
+                       : ndr_feed_share(fold->feed, merge_column, fold, fold->column_count));
   if (slab->last) return NDR_OK;
   if (fold->before)
     close_blocks(&fold->columns, fold->column_count);
@@ -153,11 +165,21 @@ static ndr_status add_apart(ndr_fold *fold) {
   return status;
 }
 
-ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data) {
+static ndr_status add_leaves(ndr_fold *fold, const ndr_slab *slab, void *data) {
   const ndr_slabs *slabs = &fold->job->slabs[slab->part];
   fold->at = (ndr_leaf_slab){slab, data};
   fold->depth = ndr_slabs_leaves(slabs, slab->begin, slab->size, true);
   if (fold->depth == 0 || fold->column_count == 0) return NDR_OK;
   return ndr_slabs_adds_apart(slabs) ? add_apart(fold)
                                      : ndr_feed_share(fold->feed, do_column, fold, fold->column_count);
+}
+
+ndr_status ndr_fold_add(ndr_fold *fold, ndr_slab *slab, void *data) {
+  if (fold->gpus) {
+    ndr_block *to = is_added_at_once(fold, slab) ? fold->before : fold->columns;
+    return ndr_gpus_add(fold->gpus, fold->feed, to, slab, data);
+  }
+  NDR_TRY(add_leaves(fold, slab, data));
+  ndr_feed_give(fold->feed);
+  return NDR_OK;
 }

@@ -1,19 +1,21 @@
-/* Slabs reduced by the CPU, leaf by leaf, by all threads of the feed. */
+/* Slabs reduced by the CPU, leaf by leaf, by all threads of the feed; or each as a whole by GPUs. */
 #ifndef NDR_H5_RUN_FOLD_H
 #define NDR_H5_RUN_FOLD_H
 
-#include "h5/run/block.h"
+#include "h5/run/gpus.h"
 #include "h5/run/state_file.h"
 
 typedef struct ndr_fold ndr_fold;
 
-ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed);
+/* The job's GPUs are open, if it is for any. */
+ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed, ndr_gpus *gpus);
 
 /* Starts the block whose first slab this is. */
 ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 
-/* Adds a slab of the block as it was read; may change data. */
-ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data);
+/* Adds a slab of the block as it was read, and gives its slot back to the feed, or on a GPU that of an earlier one; may
+ * change data. */
+ndr_status ndr_fold_add(ndr_fold *fold, ndr_slab *slab, void *data);
 
 /* Takes the partial states of one column of a piece. */
 typedef ndr_status ndr_state_taker(void *user, ndr_state_key key, const ndr_accumulator *sums);

@@ -35,6 +35,7 @@ typedef struct ndr_job {
   const char *why;            /* why this device; may point to `reason` */
   char reason[256];
   int gpu_count;
+  bool cut_for_gpus; /* its slabs are those of GPUs, which have reduced the parts whose states it merges */
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
   bool never_written;
   /* Of groups; one with all of the dataset where there are none. */

@@ -24,6 +24,15 @@ static int64_t total_bytes(const ndr_job *job) {
   return bytes;
 }
 
+/* Deals a machine's GPUs to its ranks: an equal share to each, or, where there are more ranks, each GPU to several. */
+static void take_share(const ndr_comm *comm, int count, ndr_job *job) {
+  int ranks = comm ? comm->node_ranks : 1, rank = comm ? comm->node_rank : 0;
+  int first = ranks < count ? (int)((int64_t)count * rank / ranks) : rank % count;
+  int end = ranks < count ? (int)((int64_t)count * (rank + 1) / ranks) : first + 1;
+  job->device.device_id = first;
+  job->gpu_count = end - first;
+}
+
 /* Fails where the options name a GPU that is not there. */
 static ndr_status find_gpus(const ndr_job *job, int *found) {
   char reason[256];
@@ -65,9 +74,10 @@ static const char *reason_to_stay(ndr_job *job, int *found) {
 
 ndr_status ndr_job_choose_device(ndr_job *job) {
   ndr_h5_device wanted = job->options.device;
+  const char *asked = job->why ? job->why : "asked for";
   int count = 0;
   job->device = (DLDevice){kDLCPU, 0};
-  job->why = ndr_job_is_shared(job) ? "processes that share a reduction have no other" : "asked for";
+  job->why = asked;
   if (job->running) {
     job->why = "files are scanned by the CPU";
     return NDR_OK;
@@ -83,8 +93,9 @@ ndr_status ndr_job_choose_device(ndr_job *job) {
   default: return ndr_fail(NDR_ERR_ARGUMENT, "unknown device number %d", (int)wanted);
   }
   if (job->why) return NDR_OK;
-  job->why = wanted == NDR_H5_AUTO ? reason_to_go(job) : "asked for";
-  job->device = (DLDevice){kDLCUDA, wanted == NDR_H5_ALL ? 0 : job->options.device_id};
-  job->gpu_count = wanted == NDR_H5_ALL ? count : 1;
+  job->why = wanted == NDR_H5_AUTO ? reason_to_go(job) : asked;
+  job->device = (DLDevice){kDLCUDA, job->options.device_id};
+  job->gpu_count = 1;
+  if (wanted == NDR_H5_ALL) take_share(job->options.comm, count, job);
   return NDR_OK;
 }

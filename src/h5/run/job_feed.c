@@ -106,7 +106,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   const ndr_h5_dataset *dataset = &job->parts[part];
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
-  slabs->on_gpu = on_gpu(job);
+  slabs->on_gpu = on_gpu(job) || job->cut_for_gpus;
   slabs->groups = ndr_groups_count(job->fold.groups);
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);

@@ -7,6 +7,30 @@
 
 #include "h5/run/state_bytes.h"
 
+/* What the description of a job begins with that GPUs do. */
+static const char by_gpus[] = "GPUs: ";
+
+/* A process cannot know what the others would choose, so NDR_H5_AUTO is the CPU. States are merged on what they are
+ * of; where that is a GPU, the CPU can do it, too. */
+static ndr_status choose_kind(ndr_job *job) {
+  ndr_h5_options *o = &job->options;
+  char *theirs = NULL;
+  if (o->state_count) {
+    NDR_TRY(ndr_state_file_job(o->states[0], &theirs));
+    job->cut_for_gpus = strncmp(theirs, by_gpus, strlen(by_gpus)) == 0;
+    free(theirs);
+    if (!job->cut_for_gpus && (o->device == NDR_H5_CUDA || o->device == NDR_H5_ALL))
+      return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: the CPU has reduced this part, and only it can merge them",
+                      o->states[0]);
+  }
+  if (o->device != NDR_H5_AUTO) return NDR_OK;
+  o->device = job->cut_for_gpus ? NDR_H5_CUDA : NDR_H5_CPU;
+  job->why = job->cut_for_gpus ? "GPUs have reduced the parts"
+             : o->state_count  ? "the CPU has reduced the parts"
+                               : "processes that share a reduction take a GPU only where one is asked for";
+  return NDR_OK;
+}
+
 ndr_status ndr_job_check_parts(ndr_job *job) {
   ndr_h5_options *o = &job->options;
   if (o->comm && o->comm->ranks == 1) o->comm = NULL;
@@ -19,12 +43,8 @@ ndr_status ndr_job_check_parts(ndr_job *job) {
     return ndr_fail(NDR_ERR_ARGUMENT, "there is no part %d of %d", o->part, o->part_count);
   if (o->part_count > 0 && !o->state) return ndr_fail(NDR_ERR_ARGUMENT, "options.state is a null pointer");
   if (o->state_count > 0 && !o->states) return ndr_fail(NDR_ERR_ARGUMENT, "options.states is a null pointer");
-  const char *what = o->comm ? "ranks" : "parts";
-  if (job->running) return ndr_fail(NDR_ERR_UNSUPPORTED, "scans have no %s", what);
-  if (o->device == NDR_H5_CUDA || o->device == NDR_H5_ALL)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "%s of a reduction are for the CPU", what);
-  o->device = NDR_H5_CPU;
-  return NDR_OK;
+  if (job->running) return ndr_fail(NDR_ERR_UNSUPPORTED, "scans have no %s", o->comm ? "ranks" : "parts");
+  return choose_kind(job);
 }
 
 void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
@@ -96,6 +116,7 @@ char *ndr_job_describe(const ndr_job *job) {
   FILE *to = problem ? open_memstream(&text, &length) : NULL;
   if (to) {
     ndr_problem_print(&job->problem, problem, capacity);
+    if (job->device.device_type != kDLCPU || job->cut_for_gpus) fputs(by_gpus, to);
     print_dataset(to, job->dataset);
     fprintf(to, "%s ", problem);
     print_besides(to, &job->options);

@@ -19,8 +19,8 @@ static inline bool ndr_job_is_shared(const ndr_job *job) {
  * out of memory. */
 char *ndr_job_describe(const ndr_job *job);
 
-/* Checks the job's options. A job that is shared is for the CPU: NDR_H5_AUTO becomes that, GPUs are refused. A comm of
- * one rank becomes NULL. */
+/* Checks the job's options. A comm of one rank becomes NULL. For a job that is shared NDR_H5_AUTO becomes the CPU, or
+ * what has reduced the parts whose states are merged. */
 ndr_status ndr_job_check_parts(ndr_job *job);
 
 /* Leaves the iterator the pieces of the job's part; none where all comes from states. */

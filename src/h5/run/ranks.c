@@ -102,7 +102,7 @@ ndr_status ndr_ranks_next(ndr_ranks *r, int64_t *from, int64_t *to, bool *done) 
 
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
 
-enum { REPORT_WORDS = 12 };
+enum { REPORT_WORDS = 14 };
 
 static uint64_t bits_of(double value) {
   uint64_t bits;
@@ -129,7 +129,9 @@ static ndr_status send_report(ndr_ranks *r, const ndr_h5_progress *p, bool finis
                                         bits_of(p->reduce_seconds),
                                         (uint64_t)r->sent_bytes,
                                         finished,
-                                        weighed};
+                                        weighed,
+                                        (uint64_t)p->device.device_type,
+                                        (uint64_t)p->device.device_id};
   for (int i = 0; i < REPORT_WORDS; i++) ndr_word_store(words[i], bytes + (size_t)8 * i);
   return ndr_ranks_send(r, 0, NDR_LETTER_REPORT, bytes, sizeof bytes);
 }
@@ -146,7 +148,8 @@ static ndr_status take_report(ndr_ranks *r, const ndr_letter *letter) {
                                                 .unpack_seconds = value_of(words[6]),
                                                 .wait_seconds = value_of(words[7]),
                                                 .reduce_seconds = value_of(words[8]),
-                                                .sent_bytes = (int64_t)words[9]};
+                                                .sent_bytes = (int64_t)words[9],
+                                                .device = {(DLDeviceType)words[12], (int)words[13]}};
   r->finished += words[10] != 0;
   r->weighed = r->weighed || words[11];
   return NDR_OK;

@@ -36,6 +36,9 @@ typedef struct ndr_state_set ndr_state_set;
  * part is missing or there twice. */
 ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const char *job);
 
+/* The text of the job that a file is of, to be freed. */
+ndr_status ndr_state_file_job(const char *path, char **job);
+
 /* Adds what a part has under the key. */
 ndr_status ndr_state_set_add(ndr_state_set *set, ndr_state_key key, ndr_accumulator *into);
 

@@ -1,6 +1,7 @@
 /* See state_file.h: the files of all parts, whose records are found by their keys. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,13 +220,23 @@ void ndr_state_set_close(ndr_state_set *set) {
   free(set);
 }
 
-ndr_status ndr_h5_state_note(const char *path, char **note) {
+/* Opens a file and takes one of its texts over. */
+static ndr_status take_text(const char *path, bool job, char **text) {
   state_file f = {.fd = -1};
   int64_t at = 0;
-  if (!path || !note) return ndr_fail(NDR_ERR_ARGUMENT, "%s is a null pointer", path ? "note" : "path");
   ndr_status status = open_file(&f, path, &at);
-  *note = status == NDR_OK ? f.note : NULL;
-  if (status == NDR_OK) f.note = NULL;
+  char **from = job ? &f.job : &f.note;
+  *text = status == NDR_OK ? *from : NULL;
+  if (status == NDR_OK) *from = NULL;
   close_file(&f);
   return status;
+}
+
+ndr_status ndr_state_file_job(const char *path, char **job) {
+  return take_text(path, true, job);
+}
+
+ndr_status ndr_h5_state_note(const char *path, char **note) {
+  if (!path || !note) return ndr_fail(NDR_ERR_ARGUMENT, "%s is a null pointer", path ? "note" : "path");
+  return take_text(path, false, note);
 }

@@ -40,6 +40,11 @@ static bool is_lost(ndr_status status) {
   return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE || status == NDR_ERR_UNSUPPORTED;
 }
 
+/* All ranks would have to try again, and a part would be reduced otherwise than the others. */
+static bool is_shared(const ndr_h5_options *options) {
+  return options->part_count || options->state_count || (options->comm && options->comm->ranks > 1);
+}
+
 ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   ndr_h5_options smaller;
   char reason[512];
@@ -49,6 +54,7 @@ ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   ndr_status first = status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   NDR_TRY(ndr_job_options(&smaller, options));
+  if (is_shared(&smaller)) return ndr_fail(first, "%s", reason);
   int64_t most = smaller.memory;
   if (smaller.memory == 0) smaller.memory = ndr_default_memory(1);
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
@@ -88,7 +94,7 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   bool elsewhere = read.part_count || (read.comm && read.comm->rank > 0);
   if (!results && !elsewhere) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
   ndr_status status = ndr_work_run(&work, options);
-  while (elsewhere && status == NDR_ERR_RESULT && strstr(ndr_last_error(), NDR_WORK_CLASH)) {
+  while (elsewhere && status == NDR_WORK_CLASH) {
     ndr_work_begin_anew(&read);
     status = ndr_work_run(&work, options);
   }

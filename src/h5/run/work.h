@@ -10,8 +10,8 @@ typedef struct ndr_work {
   ndr_job_output output;
 } ndr_work;
 
-/* What a sink says that has to begin anew; other ranks than its own begin anew, too. */
-#define NDR_WORK_CLASH "a result is equal to the fill value"
+/* The status of a sink that has to begin anew; other ranks than its own begin anew, too. No public call returns it. */
+#define NDR_WORK_CLASH ((ndr_status)1)
 
 /* After a clash, on all ranks: a failure before the next attempt begins is one rank's own, as comm.h says of `last`. */
 void ndr_work_begin_anew(const ndr_h5_options *options);

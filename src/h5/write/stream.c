@@ -83,7 +83,7 @@ static ndr_status put_box(stream *s, ndr_addition *a, const int64_t *begin, cons
   for (int d = 0; d < a->result->ndim; d++) count *= extent[d];
   if (count == 0) return NDR_OK;
   ndr_fill_value_mark(&a->fill, &a->label, data, count, &s->clashes);
-  if (s->clashes) return ndr_fail(NDR_ERR_RESULT, NDR_WORK_CLASH);
+  if (s->clashes) return ndr_fail(NDR_WORK_CLASH, "a result is equal to the fill value");
   ndr_hdf_enter(&scope, false);
   ndr_status status = write_box(s, a, low, extent, data) ? NDR_OK : ndr_addition_fail(s->writer, a);
   if (s->writer->spilled && s->writer->driver.status != NDR_OK) status = ndr_file_driver_check(&s->writer->driver);
@@ -183,7 +183,7 @@ static ndr_status run_once(stream *s, ndr_work *work, const ndr_h5_options *opti
 
 static ndr_status run(stream *s, ndr_work *work, const ndr_h5_options *options) {
   ndr_status status = run_once(s, work, options);
-  if (!s->clashes || status != NDR_ERR_RESULT) return status;
+  if (!s->clashes || status != NDR_WORK_CLASH) return status;
   ndr_work_begin_anew(options);
   s->clashes = false;
   s->blocks.marks_nan = true;

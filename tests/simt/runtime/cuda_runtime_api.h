@@ -47,11 +47,26 @@ enum cudaDeviceAttr {
   SIMT_ATTRIBUTES
 };
 
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+
+struct cudaMemLocation {
+  enum cudaMemLocationType type;
+  int id;
+};
+
+struct cudaMemPoolProps {
+  enum cudaMemAllocationType allocType;
+  struct cudaMemLocation location;
+};
+
 typedef struct dim3 {
   unsigned x, y, z;
 } dim3;
 
 typedef struct simt_stream *cudaStream_t;
+typedef struct simt_pool *cudaMemPool_t;
 typedef struct simt_event *cudaEvent_t;
 typedef struct simt_library *cudaLibrary_t;
 typedef struct simt_entry *cudaKernel_t;
@@ -67,7 +82,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *memory);
-cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);

@@ -120,9 +120,33 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return *memory ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
 }
 
-cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
+/* A pool is its device, as memory of emulated GPUs is all of one kind. */
+static char pools[SIMT_DEVICES];
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties) {
+  MAY_FAIL(cudaErrorMemoryAllocation);
+  int id = properties->location.id;
+  if (id < 0 || id >= SIMT_DEVICES) return fail(cudaErrorInvalidDevice, "no such device");
+  *pool = (cudaMemPool_t)(void *)&pools[id];
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  (void)pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value) {
+  (void)pool;
+  (void)attribute;
+  (void)value;
+  MAY_FAIL(cudaErrorUnknown);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   (void)stream;
-  return cudaMalloc(memory, bytes);
+  return pool ? cudaMalloc(memory, bytes) : fail(cudaErrorInvalidValue, "no pool");
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
@@ -362,7 +386,9 @@ static bool waits(const launch *l) {
 
 static const char *do_launch(const void *argument) {
   const launch *l = argument;
-  const simt_module *module = &l->kernel->library->module;
+  simt_module *module = &l->kernel->library->module;
+  const char *why = simt_module_find_statics(module);
+  if (why) return why;
   simt_launch made = {.body = l->kernel->kind->body,
                       .argument = &l->argument,
                       .grid = l->grid,

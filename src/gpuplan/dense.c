@@ -47,8 +47,7 @@ static bool rows_aligned(const ndr_canonical *problem, const ndr_group *g, int64
 }
 
 void ndr_dense_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
-  ndr_group g;
-  (void)can(problem, &g);
+  ndr_group g = ndr_group_of(problem);
   int64_t elements = ndr_vector_elements(problem->dtype), size = group_elements(&g);
   int64_t blocks = problem->outputs / g.outputs * size / (elements * NDR_THREADS);
   int64_t threads = blocks >= (int64_t)device->units * NDR_BLOCKS_TILE_RUN_DENSE ? NDR_THREADS : FEW_THREADS;

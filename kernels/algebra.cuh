@@ -116,6 +116,17 @@ template <bool WIDE> struct totals<boolean, WIDE> {
   typedef u64 running;
 };
 
+/* The same of squares. */
+template <class T, bool WIDE> struct squares { typedef typename traits<T, WIDE>::real batch, running; };
+template <bool WIDE> struct squares<i8, WIDE> {
+  typedef u32 batch;
+  typedef u64 running;
+};
+template <bool WIDE> struct squares<u8, WIDE> : squares<i8, WIDE> {};
+template <bool WIDE> struct squares<boolean, WIDE> : squares<i8, WIDE> {};
+template <bool WIDE> struct squares<i16, WIDE> { typedef u64 batch, running; };
+template <bool WIDE> struct squares<u16, WIDE> : squares<i16, WIDE> {};
+
 NDR_DEVICE c128 widened(c64 x) {
   return {x.re, x.im};
 }
@@ -257,6 +268,20 @@ NDR_DEVICE u32 vector_total(const ndr_vector &p, u32 start) {
   for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], 0x01010101u, t);
   return t;
 }
+/* The total of the squares of a vector's bytes, which are signed or unsigned as the second argument is. */
+NDR_DEVICE int vector_squares(const ndr_vector &p, int) {
+  int t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], (int)p.word[w], t);
+  return t;
+}
+NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
+  u32 t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], p.word[w], t);
+  return t;
+}
+
 /* For each byte of a word 1 if it is not 0. Bit 7 of ((b & 127) + 127) | b says it of byte b; no carry leaves a byte.
  */
 NDR_DEVICE u32 nonzero_bytes(u32 word) {
@@ -304,6 +329,14 @@ template <> struct packing<u8, keep, add> {
   static const bool yes = true;
   template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_total(p, 0u); }
 };
+template <> struct packing<i8, squared, add> {
+  static const bool yes = true;
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_squares(p, 0); }
+};
+template <> struct packing<u8, squared, add> {
+  static const bool yes = true;
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_squares(p, 0u); }
+};
 struct packing_nonzero {
   static const bool yes = true;
   template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_nonzero(p); }
@@ -317,6 +350,7 @@ struct packing_all {
   template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)(vector_nonzero(p) == 16); }
 };
 template <> struct packing<boolean, keep, add> : packing_nonzero {};
+template <> struct packing<boolean, squared, add> : packing_nonzero {};
 template <> struct packing<i8, beyond, add> : packing_nonzero {};
 template <> struct packing<u8, beyond, add> : packing_nonzero {};
 template <> struct packing<boolean, beyond, add> : packing_nonzero {};

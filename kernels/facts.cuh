@@ -38,6 +38,11 @@ NDR_DEVICE int few_rows_of(const ndr_params &p) {
   return known ? known : (int)p.length;
 }
 
+/* Kernels with teams. */
+NDR_DEVICE bool is_mapped(const ndr_params &p) {
+  return !knows(NDR_FACT_UNMAPPED) && p.thread.inner > 0;
+}
+
 /* Loops that run once where it is known: compilers spend much of their time on nested loops. They step to NDR_LAST. */
 #define NDR_LAST 0x7fffffffffffffffll
 #define NDR_NEXT_ITEM(item) (knows(NDR_FACT_ONE_ITEM) ? NDR_LAST : (item) + machine::blocks())

@@ -3,6 +3,7 @@
  * complex numbers, and -DNDR_COMPLEX for complex numbers. -DNDR_ONLY_OP=sum compiles one operator, to try things out.
  */
 #include "columns3.cuh"
+#include "dense.cuh"
 #include "few.cuh"
 #include "phased.cuh"
 #include "runs.cuh"

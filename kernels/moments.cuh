@@ -98,19 +98,6 @@ template <class SUM, class SQUARES> struct exact_moments {
   u32 n;
 };
 
-NDR_DEVICE int vector_squares(const ndr_vector &p, int) {
-  int t = 0;
-#pragma unroll
-  for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], (int)p.word[w], t);
-  return t;
-}
-NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
-  u32 t = 0;
-#pragma unroll
-  for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], p.word[w], t);
-  return t;
-}
-
 /* NARROW: for NDR_NARROW_ROWS elements at most, whose sum, and the squares of bytes, fit in 32 bits. */
 template <class T, bool ROOT, bool NARROW = false> struct op_exact_moments : op_moments<T, false, false, ROOT> {
   typedef op_moments<T, false, false, ROOT> base;

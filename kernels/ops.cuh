@@ -84,8 +84,10 @@ using op_max =
     simple<T, W, S, value_t<T, W>, value_t<T, W>, typename kind<T>::state_value, T, keep, extreme<1, S>, plain>;
 template <class T, bool W, bool S>
 using op_norm1 = simple<T, W, S, real_t<T, W>, real_t<T, W>, double, typename kind<T>::real, absolute, add, plain>;
+/* Squares of 8- and 16-bit integers add up as integers, and exactly: to convert each would take most of the time. */
 template <class T, bool W, bool S>
-using op_norm2 = simple<T, W, S, real_t<T, W>, real_t<T, W>, double, typename kind<T>::real, squared, add, root>;
+using op_norm2 = simple<T, W, S, typename squares<T, W>::batch, typename squares<T, W>::running, double,
+                        typename kind<T>::real, squared, add, root>;
 template <class T, bool W, bool S>
 using op_norminf =
     simple<T, W, S, real_t<T, W>, real_t<T, W>, double, typename kind<T>::real, absolute, largest<S>, plain>;
@@ -299,8 +301,79 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
     return a.index == limits<i64>::most() ? -1 : a.index;
   }
 };
-template <class T, bool W, bool S> using op_argmin = op_arg<T, W, S, -1>;
-template <class T, bool W, bool S> using op_argmax = op_arg<T, W, S, 1>;
+
+/* The same of 8- and 16-bit integers. An accumulator is one word, and the largest word is the answer: its upper bits
+ * say how good the element is, the others are the complement of the index. It is 0 where nothing was seen. Indices are
+ * below 2^48. */
+template <class T, int SIGN> struct op_narrow_arg {
+  typedef op_arg<T, false, false, SIGN> base;
+  typedef T element;
+  typedef typename base::value value;
+  typedef u64 Accumulator;
+  typedef typename base::State State;
+  typedef i64 result;
+  static const bool indexed = true, packed = false, sums_bytes = false, single = true, rooted = false, counting = false;
+  static const int words = base::words, LOG = 4, last = (1 << LOG) - 1; /* a batch has at most last + 1 elements */
+  static const int span = same<T, boolean>::yes ? 1 : (1 << 8 * sizeof(T)) - 1;
+  static const int least = same<value, int>::yes ? -(span / 2) - 1 : 0;
+  static const u64 indices = (1ull << 48) - 1;
+  static NDR_DEVICE Accumulator identity() { return 0; }
+  static NDR_DEVICE State state_identity() { return base::state_identity(); }
+  template <int N>
+  static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
+    fold_vectors<N, N>(a, x, index, 0, step, p);
+  }
+  /* The best element, with its number in the batch behind it, or where numbers fall, how far that is from the last. */
+  template <int N, bool FALL> static NDR_DEVICE int find(const value (&x)[N]) {
+    int numbered[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) numbered[i] = ((int)x[i] << LOG) + (FALL ? last - i : i);
+    return tree<extreme<SIGN, false>, N>::join(numbered);
+  }
+  /* As base::fold_vectors. Numbers rise or fall so that of equal elements the one of lowest index wins. */
+  template <int N, int PER>
+  static NDR_DEVICE void fold_vectors(Accumulator &a, const value (&x)[N], i64 index, i64 between, i64 step,
+                                      const ndr_params &) {
+    static_assert(N <= last + 1, "numbers in a batch need more bits");
+    bool fall = (step < 0) == (SIGN < 0);
+    int best = fall ? find<N, true>(x) : find<N, false>(x), number = best & last, at = fall ? last - number : number;
+    offer(a, best >> LOG, index + at / PER * between + at % PER * step);
+  }
+  static NDR_DEVICE void offer(Accumulator &a, int x, i64 index) {
+    u64 good = SIGN < 0 ? (u64)(least + span - x) : (u64)(x - least);
+    join(a, good << 48 | (indices - (u64)index));
+  }
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
+    a = b > a ? b : a;
+  }
+  static NDR_DEVICE void join_states(State &a, const State &b) {
+    base::join_states(a, b);
+  }
+  static NDR_DEVICE State widen(const Accumulator &a) {
+    typedef typename kind<T>::state_value state_value;
+    if (a == 0) return state_identity();
+    int good = (int)(a >> 48);
+    return {(state_value)(SIGN < 0 ? least + span - good : least + good), (i64)(indices - (a & indices))};
+  }
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
+    base::save(a, w);
+  }
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return base::load(w);
+  }
+  static NDR_DEVICE i64 finish(const State &a, double ddof) {
+    return base::finish(a, ddof);
+  }
+};
+
+template <class T, bool W, bool S, int SIGN> struct arg_of { typedef op_arg<T, W, S, SIGN> type; };
+template <bool W, bool S, int SIGN> struct arg_of<i8, W, S, SIGN> { typedef op_narrow_arg<i8, SIGN> type; };
+template <bool W, bool S, int SIGN> struct arg_of<u8, W, S, SIGN> { typedef op_narrow_arg<u8, SIGN> type; };
+template <bool W, bool S, int SIGN> struct arg_of<i16, W, S, SIGN> { typedef op_narrow_arg<i16, SIGN> type; };
+template <bool W, bool S, int SIGN> struct arg_of<u16, W, S, SIGN> { typedef op_narrow_arg<u16, SIGN> type; };
+template <bool W, bool S, int SIGN> struct arg_of<boolean, W, S, SIGN> { typedef op_narrow_arg<boolean, SIGN> type; };
+template <class T, bool W, bool S> using op_argmin = typename arg_of<T, W, S, -1>::type;
+template <class T, bool W, bool S> using op_argmax = typename arg_of<T, W, S, 1>::type;
 
 /* ---- logsumexp: running maximum and the sum of exponentials relative to it ---- */
 
@@ -386,5 +459,22 @@ template <class T, bool W, bool S> struct narrowed<op_mean<T, W, S>> {
 template <class T, bool ROOT> struct narrowed<op_exact_moments<T, ROOT>> {
   typedef op_exact_moments<T, ROOT, true> type;
 };
+
+/* An accumulator of an operator, of one of the same operator with narrow totals. */
+template <class A> struct widening {
+  template <class B> static NDR_DEVICE A of(B a) { return (A)a; }
+};
+template <class S> struct widening<counted_sum<S>> {
+  template <class B> static NDR_DEVICE counted_sum<S> of(const B &a) { return {(S)a.sum, a.n}; }
+};
+template <class S, class Q> struct widening<exact_moments<S, Q>> {
+  template <class B> static NDR_DEVICE exact_moments<S, Q> of(const B &a) { return {(S)a.sum, (Q)a.squares, a.n}; }
+};
+template <class A, class B> NDR_DEVICE A unnarrowed(const B &a) {
+  if constexpr (same<A, B>::yes)
+    return a;
+  else
+    return widening<A>::of(a);
+}
 
 #endif

@@ -237,4 +237,19 @@ template <class T, bool W, bool S, int SIGN> struct masked<op_arg<T, W, S, SIGN>
   }
 };
 
+template <class T, int SIGN> struct masked<op_narrow_arg<T, SIGN>> : part<op_narrow_arg<T, SIGN>> {
+  typedef op_narrow_arg<T, SIGN> Op;
+  template <int N> struct batch {
+    typename Op::value values[N];
+    bool mask[N];
+  };
+  template <int N, int PER>
+  static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64 index, i64 between, i64 step,
+                              const ndr_params &) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      if (x.mask[i]) Op::offer(a, (int)x.values[i], index + i / PER * between + i % PER * step);
+  }
+};
+
 #endif

@@ -114,7 +114,7 @@ template <class Op> NDR_DEVICE void reduce_phased(const ndr_params &p) {
     typename Op::Accumulator total =
         again.join(p, a, (const typename Op::element *)p.data + t.at.offset, (int)t.columns);
     int column = machine::thread() >> p.thread.joiners.log;
-    auto place = [&](int k) { return t.at.result + k * p.axes[0].result_stride; };
+    auto place = [&](int k) { return place_of_column(p, t, k); };
     if (column < t.columns && (machine::thread() & (p.thread.joiners.count - 1)) == 0) {
       if (splits_of(p) == 1)
         emit_total<Op>(p, place(column), total);

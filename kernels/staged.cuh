@@ -78,15 +78,21 @@ template <class Op> struct staged : groups {
     index += N * apart;
   }
 
-  /* Folds this member's vectors of a dense row that begins with one. */
+  /* Folds this member's vectors of a dense row, and its elements before the first and behind the last of them. */
+  template <bool ALIGNED>
   NDR_DEVICE void fold_vectors(const ndr_params &p, Accumulator &a, const T *row, i64 index, int length) const {
-    int vectors = length / elements;
+    int past = ALIGNED ? 0 : (int)((unsigned long long)row % 16 / sizeof(T)), head = past ? elements - past : 0;
+    int vectors = (length - head) / elements, whole = vectors * elements;
     i64 apart = walked_axis(p).index_step;
+    const ndr_vector *vector = (const ndr_vector *)(row + head);
 #pragma unroll 2
     for (int v = member; v < vectors; v += own.members.count)
-      fold_vector_of<Op>(p, a, ((const ndr_vector *)row)[v], index + v * elements * apart, apart);
-    for (int e = vectors * elements + member; e < length; e += own.members.count)
-      fold_one<Op>(p, a, row[e], index + e * apart);
+      fold_vector_of<Op>(p, a, vector[v], index + (head + v * elements) * apart, apart);
+#pragma unroll 1
+    for (int e = member; e < length - whole; e += own.members.count) {
+      int at = e < head ? e : e + whole;
+      fold_one<Op>(p, a, row[at], index + at * apart);
+    }
   }
 
   /* Whether all rows of a stage begin with a vector. */
@@ -94,14 +100,25 @@ template <class Op> struct staged : groups {
     return own.pitch % elements == 0 && (unsigned long long)tile % 16 == 0;
   }
 
+  /* Whether dense rows of this many elements are read in vectors wherever they begin. */
+  static NDR_DEVICE bool rows_are_long(int length) {
+    return sizeof(T) <= 2 && length >= NDR_LONG_ROW_VECTORS * elements;
+  }
+
   /* Folds this thread's elements of an output of the stage, which has `length` of them. */
   NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *tile, int output, i64 index, int length) const {
     const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
     int group = group_of(p, output), members = own.members.count, step = members * own.element_step;
     const T *from = tile + group * own.pitch + (output - group * NDR_GROUP_OUTPUTS(g)) * own.column_step;
-    if (NDR_GROUP_OUTPUTS(g) == 1 && own.element_step == 1 && rows_aligned(tile)) {
-      fold_vectors(p, a, from, index, length);
-      return;
+    if (NDR_GROUP_OUTPUTS(g) == 1 && own.element_step == 1) {
+      if (rows_aligned(tile)) {
+        fold_vectors<true>(p, a, from, index, length);
+        return;
+      }
+      if (rows_are_long(length)) {
+        fold_vectors<false>(p, a, from, index, length);
+        return;
+      }
     }
     i64 apart = walked_axis(p).index_step;
     int count = length - member + members - 1;
@@ -197,7 +214,9 @@ template <class Op> NDR_DEVICE void reduce_short_rows(const ndr_params &p) {
       typename Op::Accumulator a = Op::identity();
       const T *row = stage + output * pitch;
       if (aligned)
-        block.fold_vectors(p, a, row, p.index_origin, length);
+        block.template fold_vectors<true>(p, a, row, p.index_origin, length);
+      else if (block.rows_are_long(length))
+        block.template fold_vectors<false>(p, a, row, p.index_origin, length);
       else
         block.fold_row(p, a, row, length);
       emit_total<Op>(p, at.to.result + output * block.along, a);

@@ -147,12 +147,20 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, c
   });
 }
 
-/* What a team reads: `columns` columns from output number `output` on. The first lies at at.offset in the data and at
- * at.result in the result. */
+/* What a team reads: `columns` columns from number `first` of the axis on, and from output number `output` on. The
+ * first lies at at.offset in the data. It lies at at.result in the result, unless columns are mapped: then column 0 of
+ * the axis does. */
 struct team_spot {
-  i64 output, columns;
+  i64 output, columns, first;
   output_spot at;
 };
+
+/* Where column number k of a team lies in the result. */
+NDR_DEVICE i64 place_of_column(const ndr_params &p, const team_spot &t, int k) {
+  if (!is_mapped(p)) return t.at.result + k * p.axes[0].result_stride;
+  u32 column = (u32)t.first + (u32)k, inner = (u32)p.thread.inner, outer = column / inner;
+  return t.at.result + (i64)(column - outer * inner) * p.axes[0].result_stride + (i64)outer * p.thread.outer_stride;
+}
 
 /* A number past the last team has no columns: `columns` is 0 or less. */
 NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
@@ -166,9 +174,10 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   }
   i64 first = along * own.team_columns;
   output_spot at = locate_kept(p, 1, other);
-  at.step(p.axes[0], first);
+  at.offset += first * p.axes[0].stride;
+  if (!is_mapped(p)) at.result += first * p.axes[0].result_stride;
   i64 columns = other < own.others ? p.axes[0].size - first : 0;
-  return {number * own.team_columns, columns < own.team_columns ? columns : own.team_columns, at};
+  return {number * own.team_columns, columns < own.team_columns ? columns : own.team_columns, first, at};
 }
 
 /* A thread's team within the block, and the thread's place in that team. */
@@ -247,11 +256,23 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
       for (int row = warp_rows; row < team.rows; row += warp_rows)
         Op::join(total, accumulators[c][base + (row << lanes.log) + lane]);
       if (splits_of(p) == 1)
-        emit<Op>(p, t.at.result + k * p.axes[0].result_stride, Op::widen(total));
+        emit<Op>(p, place_of_column(p, t, k), Op::widen(total));
       else
         save_partial<Op>(p, split, t.output + k, Op::widen(total));
     }
     machine::barrier();
+  }
+}
+
+/* As emit_team, where columns are mapped. */
+template <class Op, int COUNT>
+NDR_DEVICE void emit_mapped(const ndr_params &p, const team_spot &t, const typename Op::Accumulator *a,
+                            const column_team &team) {
+  if (team.row != 0) return;
+#pragma unroll
+  for (int c = 0; c < COUNT; c++) {
+    int k = team.lane * COUNT + c;
+    if (k < t.columns) emit_total<Op>(p, place_of_column(p, t, k), a[c]);
   }
 }
 
@@ -261,6 +282,10 @@ NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typenam
                           const column_team &team) {
   const int count = column<Op, HOW>::count;
   i64 stride = p.axes[0].result_stride;
+  if (is_mapped(p)) {
+    emit_mapped<Op, count>(p, t, a, team);
+    return;
+  }
   if constexpr (warp_emission<Op, count>::possible) {
     if (NDR_TEAM(p.thread.team).count >= NDR_WARP && warp_emission<Op, count>::here(p)) {
       int lanes = NDR_LANES(p.thread.lanes).count < NDR_WARP ? NDR_LANES(p.thread.lanes).count : NDR_WARP;
@@ -303,8 +328,8 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
     team_spot t = spot_of(p, whose.tile, writer.team);
     join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
     if (splits_of(p) == 1) continue;
-    join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(
-        p, whose, t.output, (int)t.columns, [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
+    join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
+                                                                     [&](int k) { return place_of_column(p, t, k); });
   }
 }
 

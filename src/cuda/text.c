@@ -26,6 +26,7 @@
   X(emit)                                                                                                              \
   X(thread)                                                                                                            \
   X(phased)                                                                                                            \
+  X(dense)                                                                                                             \
   X(few)                                                                                                               \
   X(tile)                                                                                                              \
   X(columns3)                                                                                                          \

@@ -11,6 +11,7 @@ static int lanes_of(const ndr_launch *launch) {
   case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
   case NDR_KERNEL_TILE_COLUMNS3: return NDR_THREADS;
   case NDR_KERNEL_TILE_STAGED: return p->tile_staged.members.count;
+  case NDR_KERNEL_TILE_RUN_DENSE:
   case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS: return p->tile_runs.row_threads;
   default: return 1;

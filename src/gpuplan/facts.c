@@ -14,7 +14,7 @@ static unsigned fact_if(bool holds, unsigned fact) {
 }
 
 static unsigned team_facts(const ndr_params *p) {
-  return fact_if(p->thread.near_others == 1, NDR_FACT_FAR_OTHERS) |
+  return fact_if(p->thread.near_others == 1, NDR_FACT_FAR_OTHERS) | fact_if(p->thread.inner == 0, NDR_FACT_UNMAPPED) |
          fact_if(p->thread.team.count == NDR_THREADS, NDR_FACT_BLOCK_TEAMS) |
          fact_if(p->thread.lanes.count == NDR_WARP_THREADS, NDR_FACT_WARP_LANES);
 }
@@ -36,6 +36,7 @@ unsigned ndr_launch_facts(const ndr_launch *launch) {
   if (ndr_kernel_has_teams(launch->kernel)) facts |= team_facts(p);
   switch (launch->kernel) {
   case NDR_KERNEL_TILE_STAGED: return facts | staged_facts(p);
+  case NDR_KERNEL_TILE_RUN_DENSE:
   case NDR_KERNEL_TILE_RUN_VECTORS: return facts | (p->tile_runs.shifted ? NDR_FACT_SHIFTED : NDR_FACT_ALIGNED);
   case NDR_KERNEL_OPERANDS_COLUMNS:
     return facts | fact_if(p->axes[0].size % launch->operands.elements == 0, NDR_FACT_WHOLE_CHUNKS);

@@ -1,4 +1,5 @@
-/* Groups of outputs that lie side by side, for tile_run_elements, tile_run_vectors and tile_staged. */
+/* Groups of outputs that lie side by side, for tile_run_elements, tile_run_vectors, tile_run_dense and
+ * tile_staged. */
 #ifndef NDR_GPUPLAN_GROUPS_H
 #define NDR_GPUPLAN_GROUPS_H
 
@@ -39,5 +40,12 @@ void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device
 bool ndr_runs_can(const ndr_canonical *problem);
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device);
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
+
+/* Moves the axis of the runs behind the reduced axes that are walked. */
+void ndr_runs_move_last(ndr_params *p);
+
+/* Whether tile_run_dense should run the problem, and its launch. */
+bool ndr_dense_best(const ndr_canonical *problem);
+void ndr_dense_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
 
 #endif

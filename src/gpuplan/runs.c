@@ -45,8 +45,7 @@ bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   return many || !ndr_staged_suits(problem, device);
 }
 
-/* Moves the axis of the runs behind the reduced axes that are walked. */
-static void move_runs_last(ndr_params *p) {
+void ndr_runs_move_last(ndr_params *p) {
   ndr_param_axis *axes = p->axes + p->kept_count, runs = axes[0];
   memmove(axes, axes + 1, (size_t)--p->reduced_count * sizeof *axes);
   axes[p->reduced_count] = runs;
@@ -71,7 +70,7 @@ void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, 
   while (joiners < NDR_WARP_THREADS && joiners < rows * columns / g.outputs) joiners *= 2;
   own->joiners = ndr_threads(joiners);
   own->shifted = !on_boundary || !ndr_vectors_aligned(problem, &problem->reduced[0]);
-  move_runs_last(p);
+  ndr_runs_move_last(p);
   ndr_rows_order(p, rows, bytes);
   p->tile_outputs = (int)(groups * g.outputs);
   p->work = ndr_group_tile_count(problem, &own->groups);

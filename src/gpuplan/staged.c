@@ -59,10 +59,17 @@ static bool shares_stages(const stage *s) {
   return (double)(s->pitch * s->bytes) <= MOST_GAPS * touched_bytes(s);
 }
 
-/* Elements that a thread reads from shared memory at a time: a vector's where all rows begin with one. */
+static bool rows_aligned(const stage *s) {
+  return s->pitch * s->bytes % NDR_VECTOR_BYTES == 0;
+}
+
+/* Elements that a thread reads from shared memory at a time: a vector's where all rows begin with one, and where narrow
+ * elements have long rows. */
 static int64_t elements_at_once(const stage *s) {
-  bool aligned = s->outputs == 1 && s->element_step == 1 && s->pitch * s->bytes % NDR_VECTOR_BYTES == 0;
-  return aligned ? NDR_VECTOR_BYTES / s->bytes : 1;
+  int64_t elements = NDR_VECTOR_BYTES / s->bytes;
+  bool dense = s->outputs == 1 && s->element_step == 1;
+  bool longer = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * elements;
+  return dense && (longer || rows_aligned(s)) ? elements : 1;
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
@@ -120,11 +127,12 @@ typedef struct cut {
 
 /* Instructions for each output where `members` threads share one: those of the stage, and of each round of outputs. */
 static double member_cost(const stage *s, const cut *c) {
-  enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4 };
+  enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4, END = 6 };
   int64_t at_once = elements_at_once(s), reads = (c->piece + at_once - 1) / at_once;
   int64_t rounds = (c->groups + c->slots - 1) / c->slots, own = (reads + c->members - 1) / c->members;
+  int64_t ends = at_once > 1 && !rows_aligned(s) ? (at_once + c->members - 1) / c->members : 0;
   double per_read = ELEMENT * bank_conflicts(s, c->members) + 2 * (double)(at_once - 1);
-  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * per_read;
+  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * per_read + (double)(ends * END);
   return (STAGE + (double)rounds * round) / (double)c->groups;
 }
 

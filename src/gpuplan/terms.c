@@ -91,9 +91,16 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
   return count;
 }
 
+/* The result of output t of those along columns that are mapped. */
+static int64_t mapped_result(const ndr_params *p, int64_t t) {
+  int64_t size = p->thread.inner;
+  return t % size * p->axes[0].result_stride + t / size * p->thread.outer_stride;
+}
+
 /* The result that thread t of a warp writes first. Those of turned results write one of each of a block's teams. */
 static int64_t first_result(const ndr_launch *launch, int64_t t) {
   const ndr_params *p = &launch->params;
+  if (ndr_kernel_has_teams(launch->kernel) && p->thread.inner > 0) return mapped_result(p, t);
   if (!ndr_kernel_has_teams(launch->kernel) || p->thread.near_others == 1)
     return locate_result(p, 0, smaller(t, p->outputs - 1));
   int64_t teams = NDR_THREADS / p->thread.team.count;
@@ -259,11 +266,12 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   return e;
 }
 
-/* tile_run_elements and tile_run_vectors: threads walk the elements, or vectors, of short runs; the block's
- * accumulators are joined at the end. */
+/* tile_run_elements, tile_run_vectors and tile_run_dense: threads walk the elements, or vectors, of short runs; the
+ * block's accumulators are joined at the end. */
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS;
+  bool dense = launch->kernel == NDR_KERNEL_TILE_RUN_DENSE,
+       wide = dense || launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS;
   const ndr_param_groups *g = &p->tile_runs.groups;
   int threads = p->tile_runs.row_threads, joiners = p->tile_runs.joiners.count;
   int64_t rows = NDR_THREADS / threads, group = g->run_length * g->outputs * bytes;
@@ -271,8 +279,9 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
   if (p->axes[g->outputs > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
-  int64_t elements = wide ? NDR_VECTOR_BYTES / bytes : 1, columns = ceil_div(g->run_length, elements);
-  e.columns = ceil_div(smaller(columns, threads) * rows, joiners) * ceil_div(p->tile_outputs, NDR_THREADS / joiners);
+  int64_t elements = wide && !dense ? NDR_VECTOR_BYTES / bytes : 1, columns = ceil_div(g->run_length, elements);
+  int64_t held = smaller(columns, dense ? threads * (NDR_VECTOR_BYTES / bytes) : threads);
+  e.columns = ceil_div(held * rows, joiners) * ceil_div(p->tile_outputs, NDR_THREADS / joiners);
   return e;
 }
 
@@ -324,6 +333,7 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);
   case NDR_KERNEL_TILE_STAGED: return staged_counts(launch, bytes);
   case NDR_KERNEL_TILE_RUN_VECTORS:
+  case NDR_KERNEL_TILE_RUN_DENSE:
   case NDR_KERNEL_TILE_RUN_ELEMENTS: return run_counts(launch, bytes);
   case NDR_KERNEL_TILE_VECTORS: return vector_counts(launch, bytes);
   default: return tree_counts(launch, bytes);

@@ -1,6 +1,7 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include <stdlib.h>
 
+#include "gpuplan/mapped.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
@@ -156,6 +157,14 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   return true;
 }
 
+/* `mapped`: the columns are those of ndr_mapped_columns, which thread_few does not know. */
+static void configure_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                              ndr_kernel kernel, bool mapped) {
+  if (kernel == NDR_KERNEL_THREAD_SHIFTED && ndr_phased_configure(problem, device, launch)) return;
+  if (!mapped && rows_are_few(problem, device, kernel)) kernel = NDR_KERNEL_THREAD_FEW;
+  configure_teams(problem, device, launch, kernel, false);
+}
+
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   if (problem->table) {
@@ -168,9 +177,15 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   }
   ndr_kernel kernel = kernel_for(problem, device, on_boundary);
   if (turns_results(problem) && configure_teams(problem, device, launch, kernel, true)) return;
-  if (kernel == NDR_KERNEL_THREAD_SHIFTED && ndr_phased_configure(problem, device, launch)) return;
-  if (rows_are_few(problem, device, kernel)) kernel = NDR_KERNEL_THREAD_FEW;
-  configure_teams(problem, device, launch, kernel, false);
+  ndr_canonical columns;
+  bool mapped = ndr_mapped_columns(problem, &columns);
+  ndr_kernel wide = mapped ? kernel_for(&columns, device, on_boundary) : NDR_KERNEL_THREAD_ELEMENTS;
+  if (wide == NDR_KERNEL_THREAD_ELEMENTS) {
+    configure_columns(problem, device, launch, kernel, false);
+    return;
+  }
+  configure_columns(&columns, device, launch, wide, true);
+  ndr_mapped_launch(problem, launch);
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

@@ -49,7 +49,7 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (problem->length == 0) return "nothing is reduced";
-  if (whole_rows(problem) || ndr_runs_can(problem) || narrow_columns(problem)) return NULL;
+  if (whole_rows(problem) || ndr_dense_best(problem) || ndr_runs_can(problem) || narrow_columns(problem)) return NULL;
   return ndr_staged_reject(problem, text);
 }
 
@@ -153,6 +153,8 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   /* Off a 16-byte boundary a vector holds whole rows only where a row is a single element. */
   if (whole_rows(problem) && (on_boundary || problem->length == 1))
     configure_vectors(problem, device, launch);
+  else if (ndr_dense_best(problem))
+    ndr_dense_configure(problem, device, launch, on_boundary);
   else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);
   else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem, device)))

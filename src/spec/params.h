@@ -88,6 +88,10 @@ typedef struct ndr_param_thread {
   int phase_step_log;        /* log2 of the elements of which all differences between phases are multiples */
   int phase_inverse;         /* rows, modulo `phases`, after which a phase is larger by that step */
   ndr_param_threads joiners; /* threads that join the rows of a column */
+  /* thread_vectors, thread_shifted and thread_phased, where axes[0] stands for two, which merge in the array but not in
+   * the result: */
+  int inner;              /* outputs along the faster of the two axes; 0: there is one axis */
+  long long outer_stride; /* of the slower one in the result */
 } ndr_param_thread;
 
 /* Vectors that a thread of thread_few loads at once: the columns of single bytes take many registers. And parts of a
@@ -125,6 +129,10 @@ typedef struct ndr_param_groups {
   long long side_tiles; /* tiles that these groups take */
 } ndr_param_groups;
 
+/* Vectors of a dense row of 8- or 16-bit elements, from which on tile_staged reads them as such wherever the row
+ * begins. */
+#define NDR_LONG_ROW_VECTORS 6
+
 /* tile_staged: groups of any strides that lie close together. Element e of output column c of a tile's group k lies
  * k * pitch + c * column_step + e * element_step behind the tile's first. A stage holds `piece` elements of each of a
  * tile's outputs; a tile of several groups has whole runs in a stage. Units are pieces of runs. */
@@ -140,16 +148,16 @@ typedef struct ndr_param_tile_staged {
 
 /* tile_run_elements and tile_run_vectors: a column is one element, or one vector, of a run of one of the tile's groups.
  * The last vector of a run may reach beyond it. A row is one run of each group, and has one element, or one vector, in
- * each column. Split s of a tile is split s % row_splits of its rows in split s / row_splits of its columns. Units are
- * rows: combinations of the reduced axes, except the axis of the runs. That axis follows the others in `axes` and is
- * not counted by reduced_count. */
+ * each column. tile_run_dense: groups lie densely, and a column is a vector of the row. Split s of a tile is split s %
+ * row_splits of its rows in split s / row_splits of its columns. Units are rows: combinations of the reduced axes,
+ * except the axis of the runs. That axis follows the others in `axes` and is not counted by reduced_count. */
 typedef struct ndr_param_tile_runs {
   ndr_param_groups groups;
   int row_threads;           /* threads that share a row: one for each column of a split */
   ndr_param_threads joiners; /* threads that join the columns of an output */
   int column_splits;         /* splits of a tile's columns */
   int row_splits;            /* splits of a tile's rows */
-  int shifted;               /* tile_run_vectors: whether vectors may begin off boundaries and end beyond their run */
+  int shifted;               /* vectors: whether they may begin off boundaries and end beyond their run or row */
 } ndr_param_tile_runs;
 
 /* tile_vectors, which has no splits. */
@@ -340,14 +348,15 @@ typedef struct ndr_program_params {
 #define NDR_FACT_UNITS 0x400u           /* tile_staged: units is not 1 */
 #define NDR_FACT_ONE_UNIT 0x800u        /* tile_staged: units is 1; operands_runs: split_units is 1 */
 #define NDR_FACT_SHORT_ROWS 0x1000u     /* tile_staged: units is 1, and a thread has whole rows without gaps */
-#define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors: tile_runs.shifted is not 0 */
-#define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors: tile_runs.shifted is 0 */
+#define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors, _dense: tile_runs.shifted is not 0 */
+#define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors, _dense: tile_runs.shifted is 0 */
 #define NDR_FACT_ONE_ITEM 0x8000u       /* there is a block for each item */
 #define NDR_FACT_FEW_ROWS 0x10000u      /* thread_few: times `length`, which is below 16 */
 #define NDR_FACT_BLOCK_TEAMS 0x100000u  /* kernels with teams, operands_runs: a team is a block */
 #define NDR_FACT_WARP_LANES 0x200000u   /* kernels with teams: a warp shares a row */
 #define NDR_FACT_BLOCK_LANES 0x400000u  /* operands_runs: a block shares a run */
 #define NDR_FACT_WHOLE_CHUNKS 0x800000u /* operands_columns: rows are whole chunks */
+#define NDR_FACT_UNMAPPED 0x2000000u    /* kernels with teams: thread.inner is 0 */
 #define NDR_FACT_LONG_RUNS 0x1000000u   /* tree_lanes: lane_vectors_log is below 0 */
 
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of

@@ -109,6 +109,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->units == 1 || p->tile_outputs <= p->tile_staged.slots);
     break;
   case NDR_KERNEL_TILE_RUN_VECTORS:
+  case NDR_KERNEL_TILE_RUN_DENSE:
   case NDR_KERNEL_TILE_RUN_ELEMENTS:
     expect(at, groups_fit(&p->tile_runs.groups) && p->tile_runs.row_splits > 0);
     expect(at, p->tile_runs.row_threads >= 1 && p->tile_runs.row_threads <= NDR_THREADS);
@@ -143,12 +144,13 @@ static int64_t tiles_of_their_own(const ndr_launch *launch) {
   bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_SHIFTED ||
               launch->kernel == NDR_KERNEL_THREAD_PHASED || launch->kernel == NDR_KERNEL_THREAD_FEW ||
               launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
-  bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS ||
+                launch->kernel == NDR_KERNEL_TILE_RUN_DENSE;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);
   if (launch->kernel == NDR_KERNEL_TILE_STAGED)
     return p->outputs / (p->tile_staged.groups.side * p->tile_staged.groups.outputs);
-  return rows ? p->outputs / p->axes[0].size : 1;
+  return rows ? p->thread.others : 1;
 }
 
 /* States of one launch, as spec/params.h lays them out: O(outputs x splits) of them. */

@@ -61,7 +61,8 @@ static bool can_split(const ndr_launch *launch) {
 static void split_again(ndr_launch *launch, int64_t split_units) {
   ndr_params *p = &launch->params;
   bool by_run = launch->kernel == NDR_KERNEL_TREE_BLOCK;
-  bool by_columns = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  bool by_columns = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS ||
+                    launch->kernel == NDR_KERNEL_TILE_RUN_DENSE;
   int times = by_run ? p->tree_block.runs : by_columns ? p->tile_runs.column_splits : 1;
   /* By the smaller limit, so that few splits are joined in two steps too. */
   int splits = ndr_launch_split(launch, p->units, split_units, times, ndr_launch_step(NDR_THREADS));

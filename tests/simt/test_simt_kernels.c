@@ -313,6 +313,38 @@ START_TEST(test_turned_results) {
 }
 END_TEST
 
+/* Columns of two axes that merge in the array but not in the result: narrow and wide, in one tile or several. */
+static void write_mapped(rng *random, const char *op, char *text, size_t capacity) {
+  int first = (int)rng_between(random, 2, rng_once_in(random, 2) ? 9 : 31),
+      second = (int)rng_between(random, 2, 300 / first);
+  int width = first * second, rows = (int)rng_between(random, 64, 64 + 10000 / width);
+  snprintf(text, capacity, "%s %s [%d:1,%d:%d,%d:%d] /1", op, ndr_dtype_name(dtype), first, rows,
+           width + random_gap(random), second, first);
+}
+
+START_TEST(test_mapped_columns) {
+  check_place(place_of(_i), "thread", shifting_kernel(), write_mapped, 40);
+}
+END_TEST
+
+/* Dense rows of short runs: of one output and of several, in one tile or in several, wider than a block. */
+static void write_dense(rng *random, const char *op, char *text, size_t capacity) {
+  const char *type = ndr_dtype_name(dtype);
+  int run = (int)rng_between(random, 2, 20), side = (int)rng_between(random, 2, rng_once_in(random, 2) ? 9 : 300);
+  int outputs = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 9), width = run * outputs * side;
+  int rows = (int)rng_between(random, 4, 4 + 10000 / width), pitch = width + random_gap(random);
+  if (outputs == 1)
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /0,2", op, type, rows, pitch, side, run, run);
+  else
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d,%d:1] /0,2", op, type, rows, pitch, side, run * outputs, run,
+             outputs, outputs);
+}
+
+START_TEST(test_dense_runs) {
+  if (vector_elements() > 1) check_place(place_of(_i), "tile", NDR_KERNEL_TILE_RUN_DENSE, write_dense, 40);
+}
+END_TEST
+
 /* Few rows, of enough columns that a small device gets thread_few: widths around those of a team's parts, as one long
  * row or as many. */
 static void write_few(rng *random, const char *op, char *text, size_t capacity) {
@@ -430,6 +462,8 @@ int main(int argc, char **argv) {
   if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_phased_rows, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_turned_results, 0, PLACES);
+  if (argc == 2) tcase_add_loop_test(places, test_mapped_columns, 0, PLACES);
+  if (argc == 2) tcase_add_loop_test(places, test_dense_runs, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_stages, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_runs, 0, PLACES);

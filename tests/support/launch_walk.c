@@ -96,6 +96,13 @@ static void walk_tree_lanes(walk *w, int64_t tile) {
   walk_outputs(w, tile, 0, p->length);
 }
 
+/* Column c of a team's fastest axis, which may stand for two that merge in the array alone. */
+static spot column_of(const ndr_params *p, spot outer, int64_t c) {
+  int64_t inner = p->thread.inner > 0 ? p->thread.inner : c + 1, slow = c / inner;
+  int64_t place = (c - slow * inner) * p->axes[0].result_stride + slow * p->thread.outer_stride;
+  return (spot){outer.offset + c * p->axes[0].stride, outer.other + place};
+}
+
 static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_kernel kernel) {
   const ndr_params *p = w->p;
   const ndr_param_thread *own = &p->thread;
@@ -111,7 +118,7 @@ static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_k
     int64_t most = smaller(first + own->team_columns, p->axes[0].size);
     expect(w, first < p->axes[0].size, "a team has no columns");
     for (int64_t c = first; c < most; c++) {
-      spot output = {outer.offset + c * p->axes[0].stride, outer.other + c * p->axes[0].result_stride};
+      spot output = column_of(p, outer, c);
       bool starts = kernel == NDR_KERNEL_THREAD_VECTORS && (c - first) % w->elements == 0;
       if (starts) expect(w, c + w->elements <= most && p->axes[0].stride == 1 && !w->past, "a vector is not whole");
       if (starts && begin < end)
@@ -194,6 +201,27 @@ static void walk_tile_staged(walk *w, int64_t tile, int64_t begin, int64_t end) 
   }
 }
 
+/* Threads have vectors of the rows of a tile, which are dense. */
+static void walk_tile_dense(walk *w, int64_t tile, int64_t split) {
+  const ndr_params *p = w->p;
+  const ndr_param_tile_runs *own = &p->tile_runs;
+  const ndr_param_groups *g = &own->groups;
+  int first_axis = g->outputs > 1;
+  int64_t size = (int64_t)g->outputs * g->run_length, width = (int64_t)own->row_threads * w->elements;
+  int64_t first = split / own->row_splits * width, begin = split % own->row_splits * p->split_units;
+  const ndr_param_axis *runs = &p->axes[p->kept_count + p->reduced_count];
+  spot outer = locate(w, first_axis + g->side_axes, p->kept_count, tile / g->side_tiles);
+  int64_t start = outer.offset + tile % g->side_tiles * g->tile_groups * size + first;
+  expect(w, split / own->row_splits < own->column_splits, "a split of no columns");
+  expect(w, g->side_axes > 0 && p->axes[first_axis].stride == size, "groups are not dense");
+  for (int64_t row = begin; row < smaller(begin + p->split_units, p->units); row++) {
+    spot run = locate_reduced(w, 0, row);
+    if (!own->shifted) expect(w, (start + run.offset) % w->elements == 0 && !w->past, "not aligned");
+    if (!own->shifted) expect(w, g->side * size % w->elements == 0, "a vector reaches beyond its row");
+    walk_groups(w, g, tile, run, runs, first, first + width);
+  }
+}
+
 static void walk_tile_runs(walk *w, int64_t tile, int64_t split, bool vectors) {
   const ndr_params *p = w->p;
   const ndr_param_tile_runs *own = &p->tile_runs;
@@ -252,6 +280,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TILE_STAGED: walk_tile_staged(w, tile, begin, end); break;
   case NDR_KERNEL_TILE_RUN_VECTORS: walk_tile_runs(w, tile, split, true); break;
   case NDR_KERNEL_TILE_RUN_ELEMENTS: walk_tile_runs(w, tile, split, false); break;
+  case NDR_KERNEL_TILE_RUN_DENSE: walk_tile_dense(w, tile, split); break;
   case NDR_KERNEL_TILE_VECTORS: walk_tile_vectors(w, item); break;
   default: expect(w, false, "a kernel that plans do not name");
   }

@@ -1,0 +1,108 @@
+/* Family tile where groups of outputs lie densely and have many runs. What lies side by side, a row, is read in vectors
+ * whatever it means, and wherever it begins: each thread owns a vector of elements of the row and walks the rows, as in
+ * thread.cuh. At the end the block's accumulators of all elements lie in shared memory, and each output joins its own.
+ * So indices along a run do not come in: operators that need them are not run here. */
+#ifndef NDR_DENSE_CUH
+#define NDR_DENSE_CUH
+
+#include "groups.cuh"
+#include "thread.cuh"
+
+/* A thread's place in its block: row_threads threads lie along the elements of a tile's row, times `rows` rows. */
+template <class Op> struct dense : groups {
+  typedef typename narrowed<Op>::type Narrow;
+  typedef typename Op::element T;
+  typedef typename Op::Accumulator Accumulator;
+  static const int elements = 16 / sizeof(T), bytes = elements * (int)sizeof(typename Narrow::Accumulator);
+  /* By element of a vector, and by thread: neighbouring elements of a row lie in different banks, if there is room. */
+  static const int padding = bytes * NDR_BLOCK < 48 << 10 ? 32 / elements : 0;
+  typedef typename Narrow::Accumulator shared_accumulators[elements][NDR_BLOCK + padding];
+  int threads, row, lane, rows;
+
+  NDR_DEVICE dense(const ndr_params &p) : groups(p, p.tile_runs.groups), threads(p.tile_runs.row_threads) {
+    row = machine::thread() / threads;
+    lane = machine::thread() - row * threads;
+    rows = NDR_BLOCK / threads;
+  }
+
+  /* The first element of a tile's row that the item's split has. */
+  NDR_DEVICE int first_element(const ndr_params &p, tile_split whose) const {
+    const ndr_param_tile_runs &own = p.tile_runs;
+    return own.column_splits == 1 ? 0 : whose.split / own.row_splits * threads * elements;
+  }
+
+  /* Folds what this thread reads of an item. Of its vector's elements, those behind the tile's row do not matter. */
+  template <reading HOW>
+  NDR_DEVICE void fold(const ndr_params &p, typename Narrow::Accumulator *a, tile_split whose) const {
+    where at = find(p, whose.tile);
+    int element = first_element(p, whose) + lane * elements;
+    if (row >= rows || element >= at.to.outputs * g.run_length) return;
+    const T *base = (const T *)p.data + at.offset + element;
+    range units = units_of(p, p.tile_runs.column_splits == 1 ? whose.split : whose.split % p.tile_runs.row_splits);
+    fold_columns<Narrow, HOW>(p, a, base, p.index_origin, units, row, rows);
+  }
+
+  /* Joins every joiners-th of the block's accumulators of an output. `first` is the split's first element. */
+  NDR_DEVICE Accumulator join_elements(const ndr_params &p, int first, int output, int member,
+                                       const shared_accumulators &accumulators) const {
+    int outputs = NDR_GROUP_OUTPUTS(g), group = group_of(p, output);
+    int from = group * outputs * g.run_length + output - group * outputs - first, past = threads * elements - from;
+    int begin = from < 0 ? (outputs - 1 - from) / outputs : 0, end = past > 0 ? (past + outputs - 1) / outputs : 0;
+    int held = (end < g.run_length ? end : g.run_length) - begin; /* of a row */
+    Accumulator total = Op::identity();
+    for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
+      int above = rows == 1 ? 0 : n / held, e = from + (begin + n - above * held) * outputs;
+      Op::join(total, unnarrowed<Accumulator>(accumulators[e % elements][above * threads + e / elements]));
+    }
+    return total;
+  }
+
+  /* Joins the block's accumulators, with `joiners` threads for each output, and writes the totals. */
+  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to,
+                               const shared_accumulators &accumulators) const {
+    const ndr_param_threads &joiners = p.tile_runs.joiners;
+    int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
+#pragma unroll 1
+    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
+      int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
+      Accumulator total = join_elements(p, first_element(p, whose), k, member, accumulators);
+      join_lanes<Op>(total, joiners.count);
+      if (member != 0 || output >= to.outputs) continue;
+      if (splits_of(p) == 1)
+        emit_total<Op>(p, element_of(p, to, group_of(p, k), k), total);
+      else
+        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
+    }
+  }
+};
+
+/* As thread_shifted, of which a thread has as many accumulators. */
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_DENSE, Op> : narrow_column<Op, READ_SHIFTED> {};
+
+template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
+  typedef dense<Op> block;
+  NDR_SHARED typename block::shared_accumulators accumulators;
+  block b(p);
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
+    typename block::Narrow::Accumulator a[block::elements];
+#pragma unroll
+    for (int c = 0; c < block::elements; c++) a[c] = block::Narrow::identity();
+    if (knows(NDR_FACT_SHIFTED) || (!knows(NDR_FACT_ALIGNED) && p.tile_runs.shifted))
+      b.template fold<READ_SHIFTED>(p, a, split_of(p, item));
+    else
+      b.template fold<READ_VECTOR>(p, a, split_of(p, item));
+#pragma unroll
+    for (int c = 0; c < block::elements; c++) accumulators[c][machine::thread()] = a[c];
+    machine::barrier();
+    /* Located again: kept, it would take registers that the loop needs for loads. */
+    tile_split whose = split_of(p, machine::opaque(item));
+    groups::place to = b.find(p, whose.tile).to;
+    b.join_outputs(p, whose, to, accumulators);
+    machine::barrier();
+    if (splits_of(p) == 1) continue;
+    join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+                           [&](int k) { return b.element_of(p, to, b.group_of(p, k), k); });
+  }
+}
+
+#endif

@@ -14,6 +14,7 @@ template <class Op> struct dense : groups {
   typedef typename Op::element T;
   typedef typename Op::Accumulator Accumulator;
   static const int elements = 16 / sizeof(T), bytes = elements * (int)sizeof(typename Narrow::Accumulator);
+  static const bool fits = bytes * NDR_BLOCK <= 48 << 10; /* in shared memory: all but logsumexp of single bytes */
   /* By element of a vector, and by thread: neighbouring elements of a row lie in different banks, if there is room. */
   static const int padding = bytes * NDR_BLOCK < 48 << 10 ? 32 / elements : 0;
   typedef typename Narrow::Accumulator shared_accumulators[elements][NDR_BLOCK + padding];
@@ -79,7 +80,7 @@ template <class Op> struct dense : groups {
 /* As thread_shifted, of which a thread has as many accumulators. */
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_DENSE, Op> : narrow_column<Op, READ_SHIFTED> {};
 
-template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
+template <class Op> NDR_DEVICE void dense_items(const ndr_params &p) {
   typedef dense<Op> block;
   NDR_SHARED typename block::shared_accumulators accumulators;
   block b(p);
@@ -103,6 +104,11 @@ template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
     join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                            [&](int k) { return b.element_of(p, to, b.group_of(p, k), k); });
   }
+}
+
+/* No plan names it where accumulators do not fit. */
+template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
+  if constexpr (dense<Op>::fits) dense_items<Op>(p);
 }
 
 #endif

@@ -21,6 +21,8 @@ static bool can(const ndr_canonical *problem, ndr_group *g) {
   if (problem->op_count != 1 || ndr_launch_has_program(problem) || ndr_op_is_index(ndr_launch_operator(problem)))
     return false;
   if (ndr_vector_elements(problem->dtype) == 1) return false;
+  if (ndr_launch_operator(problem) == NDR_LOGSUMEXP && ndr_dtype_bytes(problem->dtype) == 1)
+    return false; /* see fits */
   *g = ndr_group_of(problem);
   if (g->outputs > 1 && problem->reduced[0].stride != g->outputs) return false;
   if (problem->kept[keeps].stride != group_elements(g)) return false;

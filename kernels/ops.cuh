@@ -327,7 +327,7 @@ template <class T, int SIGN> struct op_narrow_arg {
   template <int N, bool FALL> static NDR_DEVICE int find(const value (&x)[N]) {
     int numbered[N];
 #pragma unroll
-    for (int i = 0; i < N; i++) numbered[i] = ((int)x[i] << LOG) + (FALL ? last - i : i);
+    for (int i = 0; i < N; i++) numbered[i] = (int)x[i] * (last + 1) + (FALL ? last - i : i);
     return tree<extreme<SIGN, false>, N>::join(numbered);
   }
   /* As base::fold_vectors. Numbers rise or fall so that of equal elements the one of lowest index wins. */

@@ -278,7 +278,7 @@ static void read_words(const unsigned char *bytes, const layout *l, uint64_t *wo
 }
 
 static ndr_status merge_on_device(ndr_accumulator *into, const unsigned char *bytes, const layout *l) {
-  NDR_TRY(stage(into, 8 * l->states));
+  NDR_TRY(stage(into, 8 * l->states + 1)); /* there is memory also for no states */
   read_words(bytes, l, into->staging);
   return merge_staged(into);
 }

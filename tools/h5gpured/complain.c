@@ -31,6 +31,25 @@ void name_options(char *text) {
   }
 }
 
+static void print_line(const char *text, FILE *to) {
+  fputs("h5gpured: ", to);
+  cli_print_visible(text, to);
+  fputc('\n', to);
+}
+
+/* In one write, so that lines of several processes do not mix; in several where there is no memory for that. */
+static void say_line(const char *text) {
+  char *line = NULL;
+  size_t length;
+  FILE *memory = open_memstream(&line, &length);
+  if (memory) print_line(text, memory);
+  if (memory && fclose(memory) == 0)
+    fwrite(line, 1, length, stderr);
+  else
+    print_line(text, stderr);
+  free(line);
+}
+
 void complain(const char *format, ...) {
   char text[1024];
   va_list arguments;
@@ -43,9 +62,7 @@ void complain(const char *format, ...) {
     return;
   }
   fflush(stdout);
-  fputs("h5gpured: ", stderr);
-  cli_print_visible(whole ? whole : text, stderr);
-  fputc('\n', stderr);
+  say_line(whole ? whole : text);
   free(whole);
 }
 

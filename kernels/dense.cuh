@@ -5,8 +5,7 @@
 #ifndef NDR_DENSE_CUH
 #define NDR_DENSE_CUH
 
-#include "groups.cuh"
-#include "thread.cuh"
+#include "runs.cuh"
 
 /* A thread's place in its block: row_threads threads lie along the elements of a tile's row, times `rows` rows. */
 template <class Op> struct dense : groups {
@@ -57,24 +56,6 @@ template <class Op> struct dense : groups {
     }
     return total;
   }
-
-  /* Joins the block's accumulators, with `joiners` threads for each output, and writes the totals. */
-  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to,
-                               const shared_accumulators &accumulators) const {
-    const ndr_param_threads &joiners = p.tile_runs.joiners;
-    int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
-#pragma unroll 1
-    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
-      int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
-      Accumulator total = join_elements(p, first_element(p, whose), k, member, accumulators);
-      join_lanes<Op>(total, joiners.count);
-      if (member != 0 || output >= to.outputs) continue;
-      if (splits_of(p) == 1)
-        emit_total<Op>(p, element_of(p, to, group_of(p, k), k), total);
-      else
-        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
-    }
-  }
 };
 
 /* As thread_shifted, of which a thread has as many accumulators. */
@@ -98,7 +79,9 @@ template <class Op> NDR_DEVICE void dense_items(const ndr_params &p) {
     /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = b.find(p, whose.tile).to;
-    b.join_outputs(p, whose, to, accumulators);
+    join_tile_outputs<Op>(p, b, whose, to, [&](int k, int member) {
+      return b.join_elements(p, b.first_element(p, whose), k, member, accumulators);
+    });
     machine::barrier();
     if (splits_of(p) == 1) continue;
     join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,

@@ -8,6 +8,26 @@
 #include "groups.cuh"
 #include "thread.cuh"
 
+/* Joins what the block has of each output of a tile, with `joiners` threads for each, and writes the totals.
+ * part_of(output, member) is what one of them joins. All threads of the block call this. */
+template <class Op, class PART_OF>
+NDR_DEVICE void join_tile_outputs(const ndr_params &p, const groups &of, tile_split whose, const groups::place &to,
+                                  const PART_OF &part_of) {
+  const ndr_param_threads &joiners = p.tile_runs.joiners;
+  int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
+#pragma unroll 1
+  for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
+    int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
+    typename Op::Accumulator total = part_of(k, member);
+    join_lanes<Op>(total, joiners.count);
+    if (member != 0 || output >= to.outputs) continue;
+    if (splits_of(p) == 1)
+      emit_total<Op>(p, of.element_of(p, to, of.group_of(p, k), k), total);
+    else
+      save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
+  }
+}
+
 /* What a thread folds of each row: a vector of a run. Neighbouring elements are `apart` indices from each other. The
  * first `count` belong to the run; there may be more of these than the vector has. */
 template <class Op, reading HOW> struct run_column {
@@ -144,23 +164,6 @@ template <class Op, bool WIDE> struct strip : groups {
     }
     return total;
   }
-
-  /* Joins the accumulators of the block's threads, with `joiners` threads for each output, and writes the totals. */
-  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to,
-                               const Accumulator *accumulators) const {
-    const ndr_param_threads &joiners = p.tile_runs.joiners;
-    int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
-    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
-      int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
-      Accumulator total = join_columns(p, first_column(p, whose), k, member, accumulators);
-      join_lanes<Op>(total, joiners.count);
-      if (member != 0 || output >= to.outputs) continue;
-      if (splits_of(p) == 1)
-        emit<Op>(p, element_of(p, to, group_of(p, k), k), Op::widen(total));
-      else
-        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
-    }
-  }
 };
 
 template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
@@ -175,7 +178,9 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
     /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
-    s.join_outputs(p, whose, to, accumulators);
+    join_tile_outputs<Op>(p, s, whose, to, [&](int k, int member) {
+      return s.join_columns(p, s.first_column(p, whose), k, member, accumulators);
+    });
     machine::barrier();
     if (splits_of(p) == 1) continue;
     join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,

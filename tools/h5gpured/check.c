@@ -1,3 +1,4 @@
+/* See check.h. */
 #include "h5gpured/check.h"
 
 #include <string.h>

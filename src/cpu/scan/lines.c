@@ -289,11 +289,7 @@ static void scan_tasks(void *context, int thread) {
 static void run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace) {
   const lines_config *config = config_of(plan);
   job all = {&plan->problem, config, data[0], result, workspace, data[0] != result, 0};
-  for (int64_t unit = 0; config->tasks.chained && unit < config->tasks.units; unit++) {
-    ndr_scan_chain chain = ndr_scan_tasks_chain(&config->tasks, all.chains, unit);
-    ndr_scan_chain_begin(&chain, config->tasks.blocks);
-    ndr_scan_words_fill(&config->words, config->words.before, (char *)chain.words, config->period);
-  }
+  ndr_scan_tasks_begin(&config->tasks, &config->words, all.chains);
   ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 

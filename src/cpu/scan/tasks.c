@@ -31,6 +31,14 @@ ndr_scan_chain ndr_scan_tasks_chain(const ndr_scan_tasks *tasks, char *workspace
   return ndr_scan_chain_at(workspace + unit * bytes, tasks->blocks, tasks->chain_bytes);
 }
 
+void ndr_scan_tasks_begin(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace) {
+  for (int64_t unit = 0; tasks->chained && unit < tasks->units; unit++) {
+    ndr_scan_chain chain = ndr_scan_tasks_chain(tasks, workspace, unit);
+    ndr_scan_chain_begin(&chain, tasks->blocks);
+    ndr_scan_words_fill(words, words->before, (char *)chain.words, tasks->chain_bytes / words->bytes);
+  }
+}
+
 void ndr_scan_tasks_run(const ndr_scan_plan *plan, ndr_pool_body *body, void *context) {
   double elements = (double)plan->problem.lines * (double)(plan->problem.length + 1);
   ndr_pool_run(ndr_scan_threads(plan), elements < 1e15 ? (int64_t)elements : INT64_MAX, body, context);

@@ -5,6 +5,7 @@
 
 #include "cpu/pool.h"
 #include "cpu/scan/chain.h"
+#include "cpu/scan/words.h"
 #include "scan/plan.h"
 
 typedef struct ndr_scan_tasks {
@@ -24,6 +25,10 @@ void ndr_scan_tasks_end(ndr_scan_tasks *tasks, ndr_scan_plan *plan, int64_t line
 
 /* Takes the next task; false: there is none. */
 bool ndr_scan_tasks_take(const ndr_scan_tasks *tasks, _Atomic int64_t *next, ndr_scan_task *task);
+
+/* Begins the chains of all units, in the plan's workspace, with what stands before the first block; without chains it
+ * does nothing. */
+void ndr_scan_tasks_begin(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace);
 
 /* The chain of a unit, in the plan's workspace. */
 ndr_scan_chain ndr_scan_tasks_chain(const ndr_scan_tasks *tasks, char *workspace, int64_t unit);

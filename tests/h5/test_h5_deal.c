@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/deal.h"
+#include "h5/ranks/deal.h"
 #include "support/cases.h"
 #include "support/suite.h"
 

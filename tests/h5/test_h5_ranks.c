@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "h5/run/deal.h"
+#include "h5/ranks/deal.h"
 #include "h5/run/job.h"
 #include "h5/run/stages.h"
 #include "support/array.h"

@@ -5,7 +5,7 @@
 
 #include "h5/file/join.h"
 #include "h5/group/groups.h"
-#include "h5/run/deal.h"
+#include "h5/ranks/deal.h"
 #include "h5/run/scan_dataset.h"
 #include "ndreduce/scan.h"
 

@@ -2,8 +2,8 @@
 #ifndef NDR_H5_RUN_FOLD_H
 #define NDR_H5_RUN_FOLD_H
 
+#include "h5/ranks/state_file.h"
 #include "h5/run/gpus.h"
-#include "h5/run/state_file.h"
 
 typedef struct ndr_fold ndr_fold;
 

@@ -1,6 +1,6 @@
 /* Checks the arguments of a reduction and makes its job. The problem is held against the dataset in job_problem.c;
  * device, slabs and threads are chosen in job_device.c and job_feed.c; reduce.c runs the job. */
-#include "h5/run/job_parts.h"
+#include "h5/ranks/job_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

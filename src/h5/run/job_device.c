@@ -1,7 +1,7 @@
 /* Chooses the device of a job. What the device then does is in reduce.c. */
 #include <string.h>
 
-#include "h5/run/job_parts.h"
+#include "h5/ranks/job_parts.h"
 #include "ndreduce/device.h"
 
 /* GiB of elements from which on a GPU saves more than it takes to start, by data/bench/h5-gpu.json (an H200 beside 16

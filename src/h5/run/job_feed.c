@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/job_parts.h"
+#include "h5/ranks/job_parts.h"
 
 #define MOST_THREADS 128
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/ranks/job_parts.h"
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
-#include "h5/run/job_parts.h"
 #include "h5/run/scan.h"
 #include "ndreduce/device.h"
 

@@ -2,7 +2,7 @@
 #ifndef NDR_H5_RUN_REDUCE_H
 #define NDR_H5_RUN_REDUCE_H
 
-#include "h5/run/ranks.h"
+#include "h5/ranks/ranks.h"
 
 /* warning: what ndr_h5_progress says; NULL: nothing is amiss. ranks: that do it together; NULL: this process alone. */
 ndr_status ndr_job_reduce(ndr_job *job, DLTensor *const *results, const char *warning, ndr_ranks *ranks);

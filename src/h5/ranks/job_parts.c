@@ -1,11 +1,11 @@
 /* See job_parts.h. */
-#include "h5/run/job_parts.h"
+#include "h5/ranks/job_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/run/state_bytes.h"
+#include "h5/ranks/state_bytes.h"
 
 /* What the description of a job begins with that GPUs do. */
 static const char by_gpus[] = "GPUs: ";

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/words.h"
+#include "h5/ranks/job_parts.h"
+#include "h5/ranks/ranks_inside.h"
 #include "h5/read/route.h"
-#include "h5/run/job_parts.h"
-#include "h5/run/ranks_inside.h"
 
 /* The other ranks report to rank 0 at most this often. */
 #define REPORT_SECONDS 0.25

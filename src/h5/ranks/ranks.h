@@ -1,7 +1,7 @@
 /* A reduction of a dataset that the ranks of a comm do together: which pieces a rank reduces, and what ranks send each
  * other. Rank 0 gets the results. deal.h says how pieces are dealt. */
-#ifndef NDR_H5_RUN_RANKS_H
-#define NDR_H5_RUN_RANKS_H
+#ifndef NDR_H5_RANKS_RANKS_H
+#define NDR_H5_RANKS_RANKS_H
 
 #include "h5/run/fold.h"
 

@@ -1,5 +1,5 @@
 /* See deal.h. */
-#include "h5/run/deal.h"
+#include "h5/ranks/deal.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* A job that processes share: this one has one part of several, or makes the results from the partial states of all
  * parts, or is a rank (ranks.h has what ranks do). */
-#ifndef NDR_H5_RUN_JOB_PARTS_H
-#define NDR_H5_RUN_JOB_PARTS_H
+#ifndef NDR_H5_RANKS_JOB_PARTS_H
+#define NDR_H5_RANKS_JOB_PARTS_H
 
+#include "h5/ranks/state_file.h"
 #include "h5/run/job.h"
-#include "h5/run/state_file.h"
 
 /* Opens what a job writes its partial states to, or takes them from; neither where it is all of one reduction. To be
  * closed even if that fails. */

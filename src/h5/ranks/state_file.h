@@ -4,8 +4,8 @@
  * whoever wrote it and the job's; a record for each accumulator, which is its key and what ndr_accumulator_export
  * wrote; and a record without bytes that has the number of the others. A checksum of all but the exports, which have
  * their own, ends it. It appears whole or not at all. */
-#ifndef NDR_H5_RUN_STATE_FILE_H
-#define NDR_H5_RUN_STATE_FILE_H
+#ifndef NDR_H5_RANKS_STATE_FILE_H
+#define NDR_H5_RANKS_STATE_FILE_H
 
 #include "ndreduce/plan.h"
 

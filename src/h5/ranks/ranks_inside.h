@@ -1,10 +1,10 @@
 /* What ranks.c (letters) and ranks_join.c (states and outputs) share. */
-#ifndef NDR_H5_RUN_RANKS_INSIDE_H
-#define NDR_H5_RUN_RANKS_INSIDE_H
+#ifndef NDR_H5_RANKS_RANKS_INSIDE_H
+#define NDR_H5_RANKS_RANKS_INSIDE_H
 
 #include "common/mail.h"
-#include "h5/run/deal.h"
-#include "h5/run/ranks.h"
+#include "h5/ranks/deal.h"
+#include "h5/ranks/ranks.h"
 
 /* States of a piece, for outputs that this rank owns. */
 typedef struct ndr_owned_state {

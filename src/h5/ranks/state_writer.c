@@ -5,8 +5,8 @@
 
 #include "common/atomic_file.h"
 #include "core/status.h"
-#include "h5/run/state_bytes.h"
-#include "h5/run/state_file.h"
+#include "h5/ranks/state_bytes.h"
+#include "h5/ranks/state_file.h"
 
 struct ndr_state_writer {
   ndr_atomic_file file;

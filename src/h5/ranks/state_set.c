@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/status.h"
-#include "h5/run/state_bytes.h"
-#include "h5/run/state_file.h"
+#include "h5/ranks/state_bytes.h"
+#include "h5/ranks/state_file.h"
 #include "ndreduce/h5.h"
 
 typedef struct {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/words.h"
+#include "h5/ranks/ranks_inside.h"
 #include "h5/read/gather.h"
 #include "h5/run/host.h"
 #include "h5/run/leaf.h"
-#include "h5/run/ranks_inside.h"
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 

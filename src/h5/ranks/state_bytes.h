@@ -1,6 +1,6 @@
 /* What is the same for who writes files of partial states and who reads them. */
-#ifndef NDR_H5_RUN_STATE_BYTES_H
-#define NDR_H5_RUN_STATE_BYTES_H
+#ifndef NDR_H5_RANKS_STATE_BYTES_H
+#define NDR_H5_RANKS_STATE_BYTES_H
 
 #include "core/words.h"
 

@@ -5,8 +5,8 @@
  * because the cost of a piece is unknown until it is read: chunks are compressed to different sizes. Pieces of the same
  * outputs stay in one range if they are few. Outputs whose pieces are in several ranges have owners, which merge the
  * partial states of the pieces. */
-#ifndef NDR_H5_RUN_DEAL_H
-#define NDR_H5_RUN_DEAL_H
+#ifndef NDR_H5_RANKS_DEAL_H
+#define NDR_H5_RANKS_DEAL_H
 
 #include "h5/read/slab_iterator.h"
 

@@ -52,14 +52,18 @@ def begin(launcher, library, ranks, folder, words, **more):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def run_ranks(launcher, library, ranks, folder, *words, **more):
-    process = begin(launcher, library, ranks, folder, words, **more)
+def end_of(process, seconds):
+    """Its exit status, or "hangs", and what it has printed."""
     try:
-        out, said = process.communicate(timeout=120)
+        out, said = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         return "hangs", *process.communicate()
     return process.returncode, out, said
+
+
+def run_ranks(launcher, library, ranks, folder, *words, **more):
+    return end_of(begin(launcher, library, ranks, folder, words, **more), 120)
 
 
 def ours(said):
@@ -91,32 +95,35 @@ def check_errors(tool, folder, problems):
     job = ["a.nc:/x", "-d", "0", "--op", "sum,var", "-o", "bad.nc"]
     os.makedirs(os.path.join(folder, "other"), exist_ok=True)
     # Rank 1 is in a folder that lacks the file; or one rank has a command line of its own.
-    move = ('[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"',)
+    move = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"'
+    lose = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export NDREDUCE_MPI_LIBRARY=/nowhere.so; exec "$@"'
 
     def other_line(rank, *line):
         choose = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} ] && set -- "$1" {" ".join(line)}; exec "$@"'
         return ["sh", "-c", choose, "sh", tool, "a.nc:/flat"]
 
     for launcher, library in LAUNCHERS:
-        def refused(words, said, library=library, launcher=launcher, lines=1):
+        def refused(words, said, code=1, library=library, launcher=launcher):
             start = time.monotonic()
             end = run_ranks(launcher, library, 3, folder, *words)
             if end[0] == 1 and not ours(end[2]):  # both MPIs have been seen to drop what a rank says before they abort
                 end = run_ranks(launcher, library, 3, folder, *words)
             found = ours(end[2])
-            if end[0] in (0, "hangs") or not 1 <= len(found) <= lines or said not in found[0] or time.monotonic() - start > 30:
+            if end[0] != code or len(found) != 1 or said not in found[0] or time.monotonic() - start > 30:
                 problems.append(f"{words} by ranks of {launcher}: {end}, where {said} is to be said once")
 
-        refused([tool, *job, "--op", "nothing"], "nothing")
+        refused([tool, *job, "--op", "nothing"], "nothing", 2)
         refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
-        refused(["sh", "-c", *move, "sh", tool, *job], "(rank 1 of 3)")
+        refused(["sh", "-c", move, "sh", tool, *job], "(rank 1 of 3)")
         for rank in (0, 1):
-            refused(other_line(rank, "--nonsense"), "nonsense" if rank == 0 else "has ended before the others")
+            refused(other_line(rank, "--nonsense"), "nonsense", 2)
             refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")
         refused(other_line(1, "a.nc:/flat", "--op", "max"), "rank 1 has another file or another job")
         refused([tool, *job[:3], "--scan", "sum", "-o", "bad.nc"], "--scan is for one process")
-        refused([tool, *job, "-o", "no/folder.nc"], "no/folder.nc")
+        refused([tool, *job[:-1], "no/folder.nc"], "no/folder.nc")
         refused([tool, *job], "nowhere.so", library="/nowhere.so")
+        refused([tool, *job, "--nonsense"], "nonsense", 2, library="/nowhere.so")
+        refused(["sh", "-c", lose, "sh", tool, *job], "nowhere.so")
     if os.path.exists(os.path.join(folder, "bad.nc")):
         problems.append("a job that failed left a file")
 
@@ -194,6 +201,46 @@ def is_running(pid):
         return False
 
 
+def waits_for_alarm(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            caught = next(line for line in file if line.startswith("SigCgt"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return int(caught.split()[1], 16) >> (signal.SIGALRM - 1) & 1 == 1
+
+
+def check_start(tool, folder, problems):
+    """MPI waits for a rank that does something else, but no longer than ten minutes, whose alarm comes early here."""
+    lists = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = $0 ] && set -- "$1" --list a.nc; exec "$@"'
+    for launcher, library in LAUNCHERS:
+        for rank in (0, 1):
+            process = begin(launcher, library, 2, folder, ["sh", "-c", lists, str(rank), tool, "a.nc:/flat"])
+            begun, waiting = time.monotonic(), []
+            while not waiting and process.poll() is None and time.monotonic() - begun < 60:
+                time.sleep(0.2)
+                waiting = [pid for pid in ranks_of(process) if waits_for_alarm(pid)]
+            time.sleep(1)  # until it has told the launcher that it waits
+            for pid in filter(waits_for_alarm, waiting):
+                os.kill(pid, signal.SIGALRM)
+            end = end_of(process, 30)
+            said = [line for line in ours(end[2]) if "MPI has not started" in line]
+            # Open MPI's launcher knows by itself if a rank ends while others wait.
+            if end[0] != 1 or (len(said) != 1 and "improperly" not in end[2]):
+                problems.append(f"{launcher}, rank {rank} lists files: {end}, {waiting} waits")
+
+
+def check_twice(tool, folder, problems):
+    """Two programs one after the other in one process of a launcher: MPI serves one."""
+    first = run(tool, folder, "a.nc:/flat", "--op", "max")[1]
+    for launcher, library in LAUNCHERS:
+        words = ["sh", "-c", '"$@" --op max && exec "$@" --op min', "sh", tool, "a.nc:/flat"]
+        end = run_ranks(launcher, library, 2, folder, *words)
+        said = [line for line in ours(end[2]) if "the launcher has hung up" in line]
+        if end[:2] != (1, first) or (not said and "MPI_Init" not in end[2]):
+            problems.append(f"{launcher}: two programs: {end}")
+
+
 def check_kills(tool, folder, problems):
     """A rank that is killed, at any time, ends all of them."""
     job = ["a.nc:/x", "-d", "0", "--op", "sum,var,logsumexp", "-t1", "--memory", "16M"]
@@ -251,4 +298,5 @@ if __name__ == "__main__":
         if not LAUNCHERS:
             print("skipped: no MPI was found (Debian: libopenmpi-dev and openmpi-bin, libmpich-dev and mpich)")
             sys.exit(77)
-        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_faults, check_kills, check_alone))
+        sys.exit(run_in_folder(make_files, check_jobs, check_errors, check_memory, check_faults, check_kills,
+                               check_start, check_twice, check_alone))

@@ -21,6 +21,7 @@ typedef struct cli {
   int count;
   const struct cli_option *options;
   const struct cli *other; /* the program's other command, whose options a user may give by mistake; NULL: none */
+  void (*refuse)(const char *reason); /* prints why, and ends the program; NULL: cli_refuse does */
 } cli;
 
 /* An option. `read` is given the value, NULL for an option that takes none; where there is no `read`, the value becomes

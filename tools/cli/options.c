@@ -31,6 +31,7 @@ void cli_refuse(const cli *tool, const char *format, ...) {
   va_start(arguments, format);
   char *whole = cli_format(text, sizeof text, format, arguments);
   va_end(arguments);
+  if (tool->refuse) tool->refuse(whole ? whole : text);
   fflush(stdout);
   fprintf(stderr, "%s: ", tool->program);
   cli_print_visible(whole ? whole : text, stderr);

@@ -52,7 +52,7 @@ typedef struct h5gpured_options {
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
   ndr_h5_device device;
-  int device_id; /* DEALT_DEVICE until ranks_speak has found this process's GPU of its machine */
+  int device_id; /* DEALT_DEVICE until ranks_start has found this process's GPU of its machine */
   int64_t memory;
   double ddof;
   output_format format;
@@ -343,12 +343,14 @@ bool results_stream(const answer *a);
 /* Fills in the results. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
-/* Under an MPI launcher begins as one of its ranks, or ends the program if that fails. Ranks other than 0 print nothing
- * until ranks_speak. */
-void ranks_start(int argc, char **argv);
+/* Under an MPI launcher begins as one of its ranks, unless the options are what each process does by itself; ends the
+ * program if that fails. Chooses this process's GPU of its machine. Ranks other than 0 explain nothing. */
+void ranks_start(h5gpured_options *options);
 
-/* Call when the options are read: ranks other than 0 get stderr back, for crashes; they explain nothing. */
-void ranks_speak(h5gpured_options *options);
+/* Before MPI has started, one process of a launcher says for all what is wrong with them. The first says it at once,
+ * and ends the others. Another one waits a while for that: if it is still there, the first has found nothing wrong. */
+void ranks_take_turn(void);
+__attribute__((noreturn)) void ranks_exit(int code);
 
 /* The ranks; NULL: this process is alone. */
 ndr_comm *ranks_comm(void);

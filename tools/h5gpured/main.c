@@ -289,12 +289,11 @@ static bool list_all(const h5gpured_options *options) {
 int main(int argc, char **argv) {
   h5gpured_options options;
   streams_open("h5gpured", EXIT_INPUT);
-  ranks_start(argc, argv);
   options_read(&options, argc, argv);
-  ranks_speak(&options);
+  ranks_start(&options);
   catch_signals();
   crash_catch();
-  bool good = options.list                      ? !ranks_leads() || list_all(&options)
+  bool good = options.list                      ? list_all(&options)
               : options.output && ranks_leads() ? split_and_write(&options)
                                                 : answer_all(&options, NULL);
   good = ranks_agree(good);

@@ -336,7 +336,14 @@ static const cli_option rows[] = {
 };
 
 CLI_CHECK(rows);
-static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL};
+
+static void refuse(const char *reason) {
+  ranks_take_turn();
+  complain("%s (see h5gpured --help)", reason);
+  ranks_exit(EXIT_USAGE);
+}
+
+static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL, refuse};
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 

@@ -1,12 +1,14 @@
-/* The processes that an MPI launcher has started. Each of them reads the options and opens the files; one of them, rank
- * 0, has the output and prints. MPI is loaded only under a launcher, so that the program runs without MPI. */
+/* The processes that an MPI launcher has started. Each of them reads the options, then starts MPI and opens the files;
+ * one of them, rank 0, has the output and prints. MPI is loaded only under a launcher, so that the program runs without
+ * MPI. */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,11 +18,14 @@
 
 static ndr_comm *comm;           /* NULL: this process is alone */
 static bool agreed;              /* on how the program ends */
-static int kept_stderr = -1;     /* while stderr is closed */
 static char sentence[1024];      /* why this rank has failed */
 static ndr_comm calls;           /* the comm as MPI's library has made it */
 static void (*stop)(ndr_comm *); /* ends MPI */
 static void (*abort_all)(ndr_comm *, int code);
+
+enum { TURN_SECONDS = 5, START_SECONDS = 600 };
+
+/* ---- The launcher ------------------------------------------------------------------------------------------------ */
 
 /* What the launcher says in the first of its variables that is set; `otherwise` where none is. */
 static long launcher_number(const char *const *names, long otherwise) {
@@ -31,47 +36,57 @@ static long launcher_number(const char *const *names, long otherwise) {
   return otherwise;
 }
 
+static const char *mpi_library(void) {
+  const char *library = getenv("NDREDUCE_MPI_LIBRARY");
+  return library && *library ? library : NDREDUCE_MPI_SONAME;
+}
+
 /* How many processes the launcher has started, by the variables of Open MPI, of MPICH and its relatives, and of Slurm.
- */
+ * 1 where each is to do the whole. */
 static int launched_processes(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL};
-  long count = launcher_number(names, 1);
+  long count = strcasecmp(mpi_library(), "none") == 0 ? 1 : launcher_number(names, 1);
   return count > 1 && count <= INT_MAX ? (int)count : 1;
 }
 
-/* Who ends before it has agreed, as with a wrong command line, tells those who wait for it. */
+static bool is_first(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+  return launcher_number(names, 0) == 0;
+}
+
+void ranks_take_turn(void) {
+  if (launched_processes() > 1 && !is_first()) sleep(TURN_SECONDS);
+}
+
+/* MPICH is slow to pass on what a process has just printed, and drops it when all are ended. */
+static void let_be_printed(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+}
+
+/* Open MPI's launcher ends all processes when one exits with another status than 0. Hydra, MPICH's, would let them wait
+ * in MPI_Init for ever, but it takes orders on a socket: those of PMI 1. */
+void ranks_exit(int code) {
+  const char *hydra = launched_processes() > 1 ? getenv("PMI_FD") : NULL;
+  char order[40];
+  int length = snprintf(order, sizeof order, "cmd=abort exitcode=%d\n", code);
+  if (hydra) {
+    let_be_printed();
+    send((int)strtol(hydra, NULL, 10), order, (size_t)length, MSG_NOSIGNAL);
+  }
+  exit(code);
+}
+
+/* ---- MPI --------------------------------------------------------------------------------------------------------- */
+
 static void end_mpi(void) {
-  const char *why = *sentence ? sentence : "has ended before the others: its command line may be another one";
-  if (!agreed && comm->last == NDR_OK) (void)ndr_comm_agree(comm, NDR_ERR_ARGUMENT, why);
   stop(comm);
-}
-
-static void to_null(int descriptor) {
-  int null = open("/dev/null", O_WRONLY | O_CLOEXEC); // NOLINT(cppcoreguidelines-pro-type-vararg): how POSIX has it
-  if (null >= 0) dup2(null, descriptor);
-  if (null >= 0) close(null);
-}
-
-/* Mistakes in the options are the same on all ranks, so only rank 0 prints them. */
-static void be_silent(void) {
-  to_null(STDOUT_FILENO);
-  kept_stderr = dup(STDERR_FILENO);
-  if (kept_stderr >= 0) to_null(STDERR_FILENO);
-}
-
-static void speak(void) {
-  if (kept_stderr < 0) return;
-  dup2(kept_stderr, STDERR_FILENO);
-  close(kept_stderr);
-  kept_stderr = -1;
 }
 
 /* A rank that can send or receive no more cannot even say so to the others. */
 static ndr_status end_all(ndr_status status) {
   if (status == NDR_OK) return status;
-  speak();
   fprintf(stderr, "h5gpured: out of memory for messages (rank %d of %d)\n", comm->rank, comm->ranks);
-  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* MPICH may drop what a rank says just before */
+  let_be_printed();
   abort_all(comm, EXIT_INPUT);
   return status;
 }
@@ -84,51 +99,64 @@ static ndr_status receive_message(void *user, int wait, int *from, void **bytes,
   return end_all(calls.receive(user, wait, from, bytes, count));
 }
 
-/* Without MPI, too, one process is the first, as the launcher has it. */
-static bool is_first(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-  return launcher_number(names, 0) == 0;
+__attribute__((noreturn)) static void refuse(const char *why) {
+  ranks_take_turn();
+  complain("one of %d processes of a launcher, but %s; NDREDUCE_MPI_LIBRARY names the libndreduce_mpi of another MPI, "
+           "or none, for each process to do the whole",
+           launched_processes(), why);
+  ranks_exit(EXIT_INPUT);
 }
 
-static void refuse(int count, const char *why) {
-  if (is_first())
-    complain(
-        "one of %d processes of a launcher, but %s; NDREDUCE_MPI_LIBRARY names the libndreduce_mpi of another MPI, "
-        "or none, for each process to do the whole",
-        count, why);
-  exit(EXIT_INPUT);
+/* For the signals that come where MPI does not start. */
+static volatile sig_atomic_t first; /* is_first() */
+
+/* Handles SIGALRM. */
+static void end_late(int signal_number) {
+  static const char why[] = "h5gpured: MPI has not started in ten minutes: another process of the launcher may have "
+                            "ended, or have another command line\n";
+  (void)signal_number;
+  if (!first) sleep(TURN_SECONDS);
+  (void)!write(STDERR_FILENO, why, sizeof why - 1);
+  _exit(EXIT_INPUT);
 }
 
-/* What each process does by itself, launcher or not. */
-static bool is_for_one(int argc, char **argv) {
-  static const char *const words[] = {"--part", "--merge", "--list", "--help", "--version"};
-  for (int i = 1; i < argc; i++)
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-      size_t length = strlen(words[w]);
-      if (strncmp(argv[i], words[w], length) == 0 && (argv[i][length] == 0 || argv[i][length] == '=')) return true;
-    }
-  return false;
+/* Handles SIGPIPE. */
+static void end_hung_up(int signal_number) {
+  static const char why[] =
+      "h5gpured: MPI does not start, as the launcher has hung up: only one program that it starts "
+      "can use MPI, not one after the other\n";
+  (void)signal_number;
+  if (first) (void)!write(STDERR_FILENO, why, sizeof why - 1);
+  _exit(EXIT_INPUT);
 }
 
-void ranks_start(int argc, char **argv) {
-  const char *library = getenv("NDREDUCE_MPI_LIBRARY");
-  int count = launched_processes();
-  if (count <= 1 || (library && strcasecmp(library, "none") == 0) || is_for_one(argc, argv)) return;
-  void *mpi = dlopen(library && *library ? library : NDREDUCE_MPI_SONAME, RTLD_NOW | RTLD_GLOBAL);
-  if (!mpi) refuse(count, dlerror());
+/* MPI waits for all processes of the launcher, and for ever for one that has ended. MPICH writes to the launcher, which
+ * has hung up where an earlier program of this process, as of a shell script, has ended MPI. */
+static ndr_status start_in_time(ndr_status (*start)(ndr_comm **)) {
+  first = is_first();
+  signal(SIGALRM, end_late);
+  signal(SIGPIPE, end_hung_up);
+  alarm(START_SECONDS);
+  ndr_status status = start(&comm);
+  alarm(0);
+  signal(SIGPIPE, SIG_DFL);
+  return status;
+}
+
+static void start_mpi(void) {
+  void *mpi = dlopen(mpi_library(), RTLD_NOW | RTLD_GLOBAL);
+  if (!mpi) refuse(dlerror());
   ndr_status (*start)(ndr_comm **);
   *(void **)&start = dlsym(mpi, "ndr_mpi_start");
   *(void **)&stop = dlsym(mpi, "ndr_mpi_stop");
   *(void **)&abort_all = dlsym(mpi, "ndr_mpi_abort");
-  if (!start || !stop || !abort_all) refuse(count, dlerror());
-  if (start(&comm) != NDR_OK) refuse(count, "MPI does not start");
+  if (!start || !stop || !abort_all) refuse(dlerror());
+  if (start_in_time(start) != NDR_OK) refuse("MPI does not start");
   calls = *comm;
   comm->send = send_message;
   comm->receive = receive_message;
   atexit(end_mpi);
-  if (comm->ranks == 1 && count > 1)
-    refuse(count, "MPI knows of this one only: the launcher is of another MPI, or srun lacks --mpi=pmix");
-  if (comm->rank > 0) be_silent();
+  if (comm->ranks == 1) refuse("MPI knows of this one only: the launcher is of another MPI, or srun lacks --mpi=pmix");
 }
 
 /* Deals the GPUs of a machine to the processes that the launcher has started on it, ranks or not. What is wrong with
@@ -141,14 +169,18 @@ static int dealt_device(void) {
   return (int)(place % count);
 }
 
-void ranks_speak(h5gpured_options *options) {
-  if (options->device_id == DEALT_DEVICE) options->device_id = dealt_device();
-  if (comm && options->scans) {
-    complain("--scan is for one process: ranks of a launcher reduce");
-    exit(EXIT_INPUT);
+/* What each process does by itself, launcher or not. */
+static bool is_for_one(const h5gpured_options *options) {
+  return options->list || options->part_count || options->state_count;
+}
+
+void ranks_start(h5gpured_options *options) {
+  if (launched_processes() > 1 && !is_for_one(options)) {
+    if (options->scans) refuse("--scan is for one process, and ranks reduce");
+    start_mpi();
   }
+  if (options->device_id == DEALT_DEVICE) options->device_id = dealt_device();
   if (ranks_leads()) return;
-  speak();
   options->explain = options->progress = false;
   options->quiet = true;
 }

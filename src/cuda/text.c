@@ -19,6 +19,7 @@
   X(types)                                                                                                             \
   X(algebra)                                                                                                           \
   X(moments)                                                                                                           \
+  X(arg)                                                                                                               \
   X(ops)                                                                                                               \
   X(walk)                                                                                                              \
   X(tree)                                                                                                              \

@@ -37,6 +37,7 @@
   X(vectors)                                                                                                           \
   X(row)                                                                                                               \
   X(scan)                                                                                                              \
+  X(scan_tile)                                                                                                         \
   X(scan_lines)                                                                                                        \
   X(scan_columns)                                                                                                      \
   X(scan_totals)                                                                                                       \

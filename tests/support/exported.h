@@ -1,4 +1,4 @@
-/* Exported accumulators on the CPU, for tests of what is exported and imported. Each fails the test if a call fails. */
+/* Exported accumulators, for tests of what is exported and imported. Each function fails the test if a call fails. */
 #ifndef TEST_SUPPORT_EXPORTED_H
 #define TEST_SUPPORT_EXPORTED_H
 
@@ -12,9 +12,10 @@ typedef struct bytes {
 
 bytes export_of(const ndr_accumulator *a);
 
+/* Adds what an accumulator has to another one, by way of bytes. */
 void import_export(ndr_accumulator *into, const ndr_accumulator *from);
 
-/* New accumulators. */
+/* New accumulators on the CPU. */
 ndr_accumulator *accumulator_of(const ndr_problem *problem);
 ndr_accumulator *accumulator_of_text(const char *text);
 

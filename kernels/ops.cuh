@@ -1,5 +1,5 @@
-/* The operators. An Accumulator is what a thread reduces into; a State is what blocks exchange, the words of
- * src/core/state.h.
+/* The operators; var and std are in moments.cuh, argmin and argmax in arg.cuh. An Accumulator is what a thread reduces
+ * into; a State is what blocks exchange, the words of src/core/state.h.
  *
  *   identity(), state_identity()             the accumulator and the state of no elements
  *   fold<N>(Accumulator &, const value (&)[N], index, step, p)

@@ -187,7 +187,7 @@ static void print(const work *w, int64_t part_bytes, double plain, double whole,
   printf("{\"case\": \"%s f32 [%lld,%lld]\", \"ranks\": %d, \"gpus\": %d, \"part_mib\": %lld, \"plain_us\": %.1f, "
          "\"whole_us\": %.1f, \"parts_us\": %.1f, \"add_us\": %.1f, \"export_us\": %.1f, \"import_us\": %.1f, "
          "\"finish_us\": %.1f}\n",
-         w->of->name, (long long)(w->ranks * w->rows), (long long)w->of->columns, w->ranks,
+         w->of->name, (long long)w->ranks * w->rows, (long long)w->of->columns, w->ranks,
          w->ranks > w->gpus ? w->gpus : w->ranks, (long long)(part_bytes >> 20), 1e6 * plain, 1e6 * whole, 1e6 * parts,
          1e6 * steps[0], 1e6 * steps[1], 1e6 * steps[2], 1e6 * steps[3]);
   fflush(stdout);
@@ -240,8 +240,8 @@ static float *fill(DLDevice device, int64_t bytes) {
 }
 
 int main(int argc, char **argv) {
-  int gpus = 0, most = argc > 1 ? atoi(argv[1]) : 0;
-  int64_t part_bytes = (int64_t)(argc > 2 ? atoi(argv[2]) : 1024) << 20;
+  int gpus = 0, most = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
+  int64_t part_bytes = (int64_t)(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1024) << 20;
   float *there[MOST_RANKS] = {NULL};
   if (ndr_device_count(kDLCUDA, &gpus) != NDR_OK) return printf("%s\n", ndr_last_error()), GPU_SKIPPED;
   if (most < 1) most = gpus;

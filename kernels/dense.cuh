@@ -1,7 +1,8 @@
-/* Family tile where groups of outputs lie densely and have many runs. What lies side by side, a row, is read in vectors
- * whatever it means, and wherever it begins: each thread owns a vector of elements of the row and walks the rows, as in
- * thread.cuh. At the end the block's accumulators of all elements lie in shared memory, and each output joins its own.
- * So indices along a run do not come in: operators that need them are not run here. */
+/* Family tile where groups of outputs lie densely and have many runs. A row is what lies side by side; it is read in
+ * vectors, whichever outputs their elements belong to, and wherever it begins. Each thread owns a vector of elements of
+ * the row and walks the rows, as in thread.cuh. At the end the accumulators of all elements lie in shared memory, and
+ * those of each output are joined. No thread knows indices along a run, so operators that need them are not run here.
+ */
 #ifndef NDR_DENSE_CUH
 #define NDR_DENSE_CUH
 
@@ -31,7 +32,8 @@ template <class Op> struct dense : groups {
     return own.column_splits == 1 ? 0 : whose.split / own.row_splits * threads * elements;
   }
 
-  /* Folds what this thread reads of an item. Of its vector's elements, those behind the tile's row do not matter. */
+  /* Folds what this thread reads of an item. Elements of its vector that lie behind the tile's row are folded, too, but
+   * no output joins them. */
   template <reading HOW>
   NDR_DEVICE void fold(const ndr_params &p, typename Narrow::Accumulator *a, tile_split whose) const {
     where at = find(p, whose.tile);
@@ -89,7 +91,7 @@ template <class Op> NDR_DEVICE void dense_items(const ndr_params &p) {
   }
 }
 
-/* No plan names it where accumulators do not fit. */
+/* Where accumulators do not fit, no plan names this kernel, and it does nothing. */
 template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
   if constexpr (dense<Op>::fits) dense_items<Op>(p);
 }

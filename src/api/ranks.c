@@ -11,8 +11,9 @@ enum { MOST_LEVELS = 31 };
 typedef struct tree {
   int rank, ranks;
   ndr_accumulator *states;
-  ndr_letter
-      letters[MOST_LEVELS]; /* [level]: from rank + 2^level, until the levels below are merged; bytes NULL: none */
+  /* letters[level] has the states of rank + 2^level until the levels below are merged; its bytes are NULL before they
+   * come, and afterwards. */
+  ndr_letter letters[MOST_LEVELS];
 } tree;
 
 static ndr_status refuse_letter(void *user, ndr_letter *letter) {

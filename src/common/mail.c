@@ -41,7 +41,8 @@ typedef struct {
 struct ndr_mail {
   ndr_comm comm, *given; /* a copy of this library's size, and the caller's own */
   ndr_call call;
-  unsigned char *end, *own; /* room for END, and for a message of ours, so that a rank without memory can say so */
+  unsigned char *own; /* room for a message of the mail's own, so that a rank without memory can say so */
+  unsigned char *end; /* room for END */
   ndr_mail_handler *handler;
   void *user;
   other *others;
@@ -50,9 +51,9 @@ struct ndr_mail {
   bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
   bool told;                 /* rank 0 has told all to stop */
-  bool strays;               /* the letter at hand is of another call */
+  bool strays;               /* the letter at hand belongs to another call */
   ndr_status status;         /* of the call, as far as is known here */
-  int failed;                /* the rank that it is of */
+  int failed_rank;           /* whose failure that is */
   char sentence[SENTENCE];
 };
 
@@ -97,9 +98,9 @@ ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_call call, ndr_mai
 
 /* Keeps the failure of the lowest rank. */
 static void note_failure(ndr_mail *m, int rank, ndr_status status, const char *sentence) {
-  if (status == NDR_OK || (m->status != NDR_OK && m->failed <= rank)) return;
+  if (status == NDR_OK || (m->status != NDR_OK && m->failed_rank <= rank)) return;
   m->status = status;
-  m->failed = rank;
+  m->failed_rank = rank;
   snprintf(m->sentence, sizeof m->sentence, "%s", sentence);
 }
 
@@ -226,7 +227,7 @@ static ndr_status receive_letter(ndr_mail *m, int from, bool wait, ndr_letter *l
 static size_t put_outcome(const ndr_mail *m, int64_t number, unsigned char *bytes) {
   size_t length = m->status == NDR_OK ? 0 : strlen(m->sentence);
   ndr_word_store((uint64_t)m->status, bytes);
-  ndr_word_store((uint64_t)m->failed, bytes + 8);
+  ndr_word_store((uint64_t)m->failed_rank, bytes + 8);
   ndr_word_store((uint64_t)number, bytes + 16);
   ndr_word_store(length, bytes + 24);
   memcpy(bytes + OUTCOME_HEAD, m->sentence, length);
@@ -259,13 +260,14 @@ static void note_stray(ndr_mail *m, int rank) {
   note_failure(m, m->comm.rank, NDR_ERR_ARGUMENT, sentence);
 }
 
-/* END is an outcome, and pairs: a rank, and how many letters were sent to it. */
+/* END is an outcome, and pairs: a rank, and how many letters were sent to it. One of another call is no mistake if its
+ * rank has failed: ndr_comm_agree may say so in place of a call that the rank cannot make. */
 static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
   int64_t pairs;
   const unsigned char *at = take_outcome(m, letter, &pairs);
   for (int64_t i = 0; i < pairs; i++, at += 16) m->others[ndr_word_load(at)].expected += (int64_t)ndr_word_load(at + 8);
   m->ended++;
-  if (m->strays && m->status == NDR_OK) note_stray(m, letter->from); /* who has failed, may agree in place of a call */
+  if (m->strays && m->status == NDR_OK) note_stray(m, letter->from);
   return tell_to_stop(m);
 }
 
@@ -306,8 +308,8 @@ static ndr_status take_next(ndr_mail *m, int from, bool wait, bool handles, bool
 /* The status of the call, and its sentence as ndr_last_error(). */
 static ndr_status outcome(const ndr_mail *m) {
   if (m->status == NDR_OK) return NDR_OK;
-  if (m->failed == 0) return ndr_fail(m->status, "%s", m->sentence);
-  return ndr_fail(m->status, "%s (rank %d of %d)", m->sentence, m->failed, m->comm.ranks);
+  if (m->failed_rank == 0) return ndr_fail(m->status, "%s", m->sentence);
+  return ndr_fail(m->status, "%s (rank %d of %d)", m->sentence, m->failed_rank, m->comm.ranks);
 }
 
 ndr_status ndr_mail_look(ndr_mail *m, bool wait) {

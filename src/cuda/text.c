@@ -19,6 +19,7 @@
   X(types)                                                                                                             \
   X(algebra)                                                                                                           \
   X(moments)                                                                                                           \
+  X(arg)                                                                                                               \
   X(ops)                                                                                                               \
   X(walk)                                                                                                              \
   X(tree)                                                                                                              \
@@ -36,6 +37,7 @@
   X(vectors)                                                                                                           \
   X(row)                                                                                                               \
   X(scan)                                                                                                              \
+  X(scan_tile)                                                                                                         \
   X(scan_lines)                                                                                                        \
   X(scan_columns)                                                                                                      \
   X(scan_totals)                                                                                                       \

@@ -4,9 +4,10 @@
 #include "gpuplan/rows.h"
 
 enum {
-  LEAST_RUNS = 4, /* fewer would not pay for the join at the end */
+  LEAST_RUNS = 4, /* of a group, as the join at the end takes time */
   LEAST_ROW_BYTES = 64,
-  LONG_RUN_BYTES = 128, /* of an output, from which on vectors of a run, which have one accumulator, are faster */
+  LONG_RUN_BYTES = 128, /* of a run of one output: from there on tile_run_vectors is faster, as a vector of a run has
+                           one accumulator */
   FEW_THREADS = 64      /* that share a row where blocks are few: a tile has fewer outputs to join */
 };
 
@@ -14,15 +15,15 @@ static int64_t group_elements(const ndr_group *g) {
   return g->outputs * g->length;
 }
 
-/* Whether groups lie densely, and one operator is accumulated that knows no indices. */
-static bool can(const ndr_canonical *problem, ndr_group *g) {
+/* Whether tile_run_dense can run the problem: groups lie densely, and there is one operator, which needs no indices and
+ * whose accumulators fit in shared memory (dense<Op>::fits in kernels/dense.cuh). */
+static bool can_run(const ndr_canonical *problem, ndr_group *g) {
   bool rows = problem->reduced_count > 0 && problem->reduced[0].stride == 1, keeps = ndr_tile_keeps_fastest(problem);
   if (problem->table || problem->reduced_count < 2 || !(rows || keeps) || problem->kept_count <= keeps) return false;
   if (problem->op_count != 1 || ndr_launch_has_program(problem) || ndr_op_is_index(ndr_launch_operator(problem)))
     return false;
   if (ndr_vector_elements(problem->dtype) == 1) return false;
-  if (ndr_launch_operator(problem) == NDR_LOGSUMEXP && ndr_dtype_bytes(problem->dtype) == 1)
-    return false; /* see fits */
+  if (ndr_launch_operator(problem) == NDR_LOGSUMEXP && ndr_dtype_bytes(problem->dtype) == 1) return false;
   *g = ndr_group_of(problem);
   if (g->outputs > 1 && problem->reduced[0].stride != g->outputs) return false;
   if (problem->kept[keeps].stride != group_elements(g)) return false;
@@ -32,7 +33,7 @@ static bool can(const ndr_canonical *problem, ndr_group *g) {
 
 bool ndr_dense_best(const ndr_canonical *problem) {
   ndr_group g;
-  if (!can(problem, &g)) return false;
+  if (!can_run(problem, &g)) return false;
   if (g.outputs > 1) return ndr_vector_elements(problem->dtype) > 2 && g.bytes < NDR_THREADS * NDR_VECTOR_BYTES;
   return g.bytes < LONG_RUN_BYTES;
 }

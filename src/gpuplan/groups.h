@@ -28,17 +28,20 @@ int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_group
 /* Whether the fastest axis is kept. */
 bool ndr_tile_keeps_fastest(const ndr_canonical *problem);
 
-/* Why tile_staged can't run the problem: a constant, or `text` filled in; NULL if it can. Whether it should where
- * tile_run_elements could, too: where outputs have many runs, a stage must be worth its barriers. And its launch. */
+/* Why tile_staged can't run the problem: a constant, or `text` filled in; NULL if it can. */
 const char *ndr_staged_reject(const ndr_canonical *problem, char *text);
 bool ndr_staged_can(const ndr_canonical *problem);
+/* Whether it should where tile_run_elements could, too: where outputs have many runs, a stage must be worth its
+ * barriers.
+ */
 bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device);
 void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
-/* Whether tile_run_elements or tile_run_vectors can run the problem; whether they should, because they read vectors or
- * tile_staged should not; and their launch. on_boundary: the array's first element lies on a 16-byte boundary. */
+/* Whether tile_run_elements or tile_run_vectors can run the problem. */
 bool ndr_runs_can(const ndr_canonical *problem);
+/* Whether they should: because they read vectors, or because tile_staged should not. */
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device);
+/* on_boundary: the array's first element lies on a 16-byte boundary. */
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
 
 /* Moves the axis of the runs behind the reduced axes that are walked. */

@@ -1,6 +1,6 @@
-/* Columns of two axes that merge in the array, but not in the result: where the first axis is short, kernels of the
- * thread family would read little of it at a time. They read both as one axis, and find each column's place in the
- * result. */
+/* Columns of two axes that merge in the array, but not in the result. Where the first axis is short, kernels of the
+ * thread family would read little of it at a time; so they read both as one axis, and find the place of each column in
+ * the result. */
 #include "gpuplan/mapped.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@
 
 #include "gpuplan/launch.h"
 
-/* Fills in a problem of the same array whose fastest axis has the columns of both. Returns false, and leaves it alone,
- * where the two fastest kept axes do not merge, or where there is nothing to gain. */
+/* Makes *columns the problem with the two fastest kept axes as one. Returns false, and leaves *columns alone, where
+ * they do not merge in the array, or where there is nothing to gain. */
 bool ndr_mapped_columns(const ndr_canonical *problem, ndr_canonical *columns);
 
-/* Makes a launch that was configured for these columns one of the problem. */
+/* Makes a launch that was configured for `columns` one of the problem. */
 void ndr_mapped_launch(const ndr_canonical *problem, ndr_launch *launch);
 
 #endif

@@ -68,8 +68,8 @@ static bool rows_aligned(const stage *s) {
 static int64_t elements_at_once(const stage *s) {
   int64_t elements = NDR_VECTOR_BYTES / s->bytes;
   bool dense = s->outputs == 1 && s->element_step == 1;
-  bool longer = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * elements;
-  return dense && (longer || rows_aligned(s)) ? elements : 1;
+  bool long_rows = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * elements;
+  return dense && (long_rows || rows_aligned(s)) ? elements : 1;
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are

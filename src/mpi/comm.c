@@ -65,9 +65,9 @@ static void take_out(list *l, message **at) {
 static void clear_sent(ranks *r) {
   for (message **at = &r->sent.first; *at;) {
     message *m = *at;
-    int left;
-    MPI_Test(&m->request, &left, MPI_STATUS_IGNORE);
-    if (!left) {
+    int is_sent;
+    MPI_Test(&m->request, &is_sent, MPI_STATUS_IGNORE);
+    if (!is_sent) {
       at = &m->next;
       continue;
     }

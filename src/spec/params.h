@@ -129,8 +129,8 @@ typedef struct ndr_param_groups {
   long long side_tiles; /* tiles that these groups take */
 } ndr_param_groups;
 
-/* Vectors of a dense row of 8- or 16-bit elements, from which on tile_staged reads them as such wherever the row
- * begins. */
+/* From this many vectors a row on, tile_staged reads dense rows of 8- and 16-bit elements by vectors, wherever they
+ * begin. */
 #define NDR_LONG_ROW_VECTORS 6
 
 /* tile_staged: groups of any strides that lie close together. Element e of output column c of a tile's group k lies

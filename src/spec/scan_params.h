@@ -23,7 +23,8 @@
 #define NDR_SCAN_LEVELS 5
 
 /* Bytes of shared memory for a warp's `bytes` bytes of an array in scan_lines. Elements that are aligned to less than 4
- * bytes may begin behind a boundary of vectors; they are moved within 128 bytes. */
+ * bytes may begin up to 15 bytes behind a boundary of vectors; scan_moved permutes the vectors of 128 bytes, so it is
+ * then a multiple of 128. */
 #define NDR_SCAN_ROOM(bytes, alignment) ((alignment) >= 4 ? (bytes) : ((bytes) + 15 + 127) / 128 * 128)
 
 /* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose

@@ -2,8 +2,9 @@
  *
  * Each GPU has a part of MIB MiB (1024) of f32. For 1, 2, 4 ... up to GPUS GPUs (all) prints a line of JSON: plain_us
  * of ndreduce for one part, whole_us of ndreduce for all parts on one GPU, and parts_us of ndreduce_parts, from when
- * all ranks begin to when rank 0 has the results. Where there are fewer GPUs than ranks, these share them, and their
- * parts. All are medians, with the wait for the stream; results are compared. */
+ * all ranks begin to when rank 0 has the results; and what the steps of a rank take. Where there are fewer GPUs than
+ * ranks, several ranks share a GPU, and all parts together have MIB MiB. All are medians, with the wait for the stream;
+ * results are compared. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { RUNS = 41, MOST_RANKS = 16 };
 
 typedef struct {
   const char *name;
-  int64_t columns; /* outputs; rows are what an output is of */
+  int64_t columns; /* outputs */
   ndr_op op;
 } bench_case;
 
@@ -62,6 +63,18 @@ static DLTensor tensor_on(DLDevice device, void *data, int ndim, int64_t *shape)
   return tensor;
 }
 
+/* The problem of an array of `rows` rows. */
+static ndr_problem problem_of(const work *w, int64_t rows) {
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  problem.dtype = NDR_F32;
+  problem.ndim = 2;
+  problem.shape[0] = rows;
+  problem.shape[1] = w->of->columns;
+  problem.dim_count = problem.op_count = 1;
+  problem.ops[0] = w->of->op;
+  return problem;
+}
+
 /* ---- Plain ------------------------------------------------------------------------------------------------------ */
 
 static double time_plain(const work *w, float *data, int64_t rows) {
@@ -94,14 +107,8 @@ static void run_rank(ndr_comm *comm, void *user) {
   int64_t shape[] = {w->rows, w->of->columns}, offset[] = {r * w->rows, 0}, columns = w->of->columns;
   DLTensor part = tensor_on(device_of(w, r), w->data[r], 2, shape);
   DLTensor result = tensor_on(device_of(w, r), w->result, 1, &columns), *results[] = {&result};
-  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_problem problem = problem_of(w, w->ranks * w->rows);
   ndr_options options = NDR_OPTIONS_INIT;
-  problem.dtype = NDR_F32;
-  problem.ndim = 2;
-  problem.shape[0] = w->ranks * w->rows;
-  problem.shape[1] = columns;
-  problem.dim_count = problem.op_count = 1;
-  problem.ops[0] = w->of->op;
   options.stream = w->streams[r];
   (void)cudaSetDevice(part.device.device_id);
   for (int i = -3; i < RUNS; i++) {
@@ -136,11 +143,8 @@ static void time_steps(const work *w, double *steps) {
   DLDevice device = device_of(w, 0);
   DLTensor part = tensor_on(device, w->data[0], 2, shape), result = tensor_on(device, w->result, 1, &columns),
            *results[] = {&result};
-  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_problem problem = problem_of(w, w->rows);
   ndr_options options = NDR_OPTIONS_INIT;
-  problem.dtype = NDR_F32, problem.ndim = 2, problem.dim_count = problem.op_count = 1;
-  problem.shape[0] = w->rows, problem.shape[1] = columns;
-  problem.ops[0] = w->of->op;
   options.stream = w->streams[0];
   for (int i = 0; i < RUNS; i++) {
     ndr_accumulator *a;
@@ -170,6 +174,25 @@ static void time_steps(const work *w, double *steps) {
 
 /* ---- All -------------------------------------------------------------------------------------------------------- */
 
+static void compare(const bench_case *of, int ranks, const float *whole, const float *parts) {
+  for (int64_t i = 0; i < of->columns; i++) {
+    if (whole[i] - parts[i] <= 1e-4F * whole[i] && parts[i] - whole[i] <= 1e-4F * whole[i]) continue;
+    fprintf(stderr, "bench_parts: %s, %d ranks: output %lld is %g, not %g\n", of->name, ranks, (long long)i, parts[i],
+            whole[i]);
+    exit(1);
+  }
+}
+
+static void print(const work *w, int64_t part_bytes, double plain, double whole, double parts, const double *steps) {
+  printf("{\"case\": \"%s f32 [%lld,%lld]\", \"ranks\": %d, \"gpus\": %d, \"part_mib\": %lld, \"plain_us\": %.1f, "
+         "\"whole_us\": %.1f, \"parts_us\": %.1f, \"add_us\": %.1f, \"export_us\": %.1f, \"import_us\": %.1f, "
+         "\"finish_us\": %.1f}\n",
+         w->of->name, (long long)w->ranks * w->rows, (long long)w->of->columns, w->ranks,
+         w->ranks > w->gpus ? w->gpus : w->ranks, (long long)(part_bytes >> 20), 1e6 * plain, 1e6 * whole, 1e6 * parts,
+         1e6 * steps[0], 1e6 * steps[1], 1e6 * steps[2], 1e6 * steps[3]);
+  fflush(stdout);
+}
+
 /* The parts of all ranks on one GPU lie one behind the other, so that they are an array, too. */
 static void bench(const bench_case *of, int ranks, int gpus, int64_t part_bytes, float *whole, float *const *there) {
   work w = {.of = of, .ranks = ranks, .gpus = gpus};
@@ -191,19 +214,8 @@ static void bench(const bench_case *of, int ranks, int gpus, int64_t part_bytes,
   time_steps(&w, steps);
   double parts = time_parts(&w);
   fetch(&w, other);
-  for (int64_t i = 0; i < of->columns; i++)
-    if (!(one[i] - other[i] <= 1e-4F * one[i] && other[i] - one[i] <= 1e-4F * one[i])) {
-      fprintf(stderr, "bench_parts: %s, %d ranks: output %lld is %g, not %g\n", of->name, ranks, (long long)i, other[i],
-              one[i]);
-      exit(1);
-    }
-  printf("{\"case\": \"%s f32 [%lld,%lld]\", \"ranks\": %d, \"gpus\": %d, \"part_mib\": %lld, \"plain_us\": %.1f, "
-         "\"whole_us\": %.1f, \"parts_us\": %.1f, \"add_us\": %.1f, \"export_us\": %.1f, \"import_us\": %.1f, "
-         "\"finish_us\": %.1f}\n",
-         of->name, (long long)(ranks * w.rows), (long long)of->columns, ranks, shared ? gpus : ranks,
-         (long long)(part_bytes >> 20), 1e6 * plain, 1e6 * all, 1e6 * parts, 1e6 * steps[0], 1e6 * steps[1],
-         1e6 * steps[2], 1e6 * steps[3]);
-  fflush(stdout);
+  compare(of, ranks, one, other);
+  print(&w, part_bytes, plain, all, parts, steps);
   for (int r = 0; r < ranks; r++) ndr_stream_destroy(device_of(&w, r), w.streams[r]);
   ndr_memory_free(device_of(&w, 0), result);
   free(one);
@@ -228,8 +240,8 @@ static float *fill(DLDevice device, int64_t bytes) {
 }
 
 int main(int argc, char **argv) {
-  int gpus = 0, most = argc > 1 ? atoi(argv[1]) : 0;
-  int64_t part_bytes = (int64_t)(argc > 2 ? atoi(argv[2]) : 1024) << 20;
+  int gpus = 0, most = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
+  int64_t part_bytes = (int64_t)(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1024) << 20;
   float *there[MOST_RANKS] = {NULL};
   if (ndr_device_count(kDLCUDA, &gpus) != NDR_OK) return printf("%s\n", ndr_last_error()), GPU_SKIPPED;
   if (most < 1) most = gpus;

@@ -156,7 +156,7 @@ START_TEST(launches_cover_every_element) {
 }
 END_TEST
 
-/* Where scan_moved of kernels/scan_lines.cuh puts the last byte of a warp's elements, from any boundary on. */
+/* Where scan_moved of kernels/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
 START_TEST(warps_have_room_for_what_they_move) {
   for (int alignment = 1; alignment <= 4; alignment *= 2) {
     for (int bytes = NDR_WARP_THREADS * alignment; bytes <= 8192; bytes += NDR_WARP_THREADS * alignment) {

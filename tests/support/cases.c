@@ -22,6 +22,14 @@ int test_case_count(int usual) {
   return (int)number_from("NDR_TEST_CASES", (uint64_t)((usual + share - 1) / share));
 }
 
+int test_many_ranks(void) {
+  return test_share() > 1 ? 128 : 1024;
+}
+
+uint64_t test_orders(uint64_t usual) {
+  return test_share() > 1 ? 2 : usual;
+}
+
 double test_seconds(double usual) {
   const char *text = getenv("NDR_TEST_SECONDS");
   return text && *text ? strtod(text, NULL) : usual;

@@ -16,6 +16,11 @@ int test_share(void);
 /* NDR_TEST_CASES, or the share of `usual`, rounded up. */
 int test_case_count(int usual);
 
+/* How many ranks a test of many has, and how many orders of messages it tries, the first as they come: fewer where a
+ * share of the cases is run, as threads are slow under sanitizers. */
+int test_many_ranks(void);
+uint64_t test_orders(uint64_t usual);
+
 /* NDR_TEST_SECONDS, or `usual`: how long a test that goes on while there is time may take. */
 double test_seconds(double usual);
 

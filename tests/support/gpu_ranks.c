@@ -7,6 +7,7 @@
 #include "ndreduce/comm.h"
 #include "ndreduce/device.h"
 #include "support/cuts.h"
+#include "support/exported.h"
 #include "support/oracle.h"
 #include "support/suite.h"
 #include "support/threads_comm.h"
@@ -96,7 +97,7 @@ static void run(rng *random, const ndr_problem *c, const test_array *array, int 
 
 /* ---- States as bytes -------------------------------------------------------------------------------------------- */
 
-/* Adds a part, or what another accumulator has, to one on a device. */
+/* Adds a part to an accumulator on a device. */
 static void add_part(ndr_accumulator *to, const test_array *array, box *part, DLDevice device, void *stream) {
   copy all;
   assert_ok(copy_to(&all, array, device, stream));
@@ -104,15 +105,6 @@ static void add_part(ndr_accumulator *to, const test_array *array, box *part, DL
   assert_ok(ndr_accumulator_add(to, &tensor, part->offset));
   assert_ok(ndr_stream_wait(device, stream));
   ndr_memory_free(device, all.memory);
-}
-
-static void add_bytes(ndr_accumulator *to, const ndr_accumulator *from) {
-  size_t count;
-  assert_ok(ndr_accumulator_export(from, NULL, 0, &count));
-  void *bytes = malloc(count);
-  assert_ok(ndr_accumulator_export(from, bytes, count, &count));
-  assert_ok(ndr_accumulator_import(to, bytes, count));
-  free(bytes);
 }
 
 /* The same tree by hand: of two ranks each, and then of two pairs. Rank r's states are on its GPU. */
@@ -127,7 +119,7 @@ static void merge_by_hand(const ndr_problem *c, const test_array *array, int ran
     add_part(all[r], array, &boxes[r], gpu_of(r), NULL);
   }
   for (int step = 1; step < ranks; step *= 2)
-    for (int r = 0; r + step < ranks; r += 2 * step) add_bytes(all[r], all[r + step]);
+    for (int r = 0; r + step < ranks; r += 2 * step) import_export(all[r], all[r + step]);
   for (int i = 0; i < c->op_count; i++) {
     assert_ok(copy_to(&there[i], &results[i], gpu_of(0), NULL));
     pointers[i] = &there[i].tensor;

@@ -11,23 +11,21 @@ them: the loops of tools/ndbench/copy.c, compiled with `cc` unless --copy names 
 """
 import argparse
 import ctypes
-import datetime
 import json
-import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+from provenance import ROOT, provenance
+
 sys.path.insert(0, str(ROOT / "tests" / "numpy"))
 
 try:
     import numpy as np
-    from library import OPS, Device, Library, Tensor, tensor_of
+    from library import OPS, Library, tensor_of
 except ImportError as error:
     sys.exit(f"bench_cpu_scans.py: {error}")
 try:
@@ -40,9 +38,8 @@ COPY_LOOPS = 4
 PATIENCE = 0.3
 NUMPY = {"sum": np.cumsum, "prod": np.cumprod, "min": np.minimum.accumulate, "max": np.maximum.accumulate}
 TORCH = {"sum": "cumsum", "prod": "cumprod", "min": "cummin", "max": "cummax"}
-HALVES = {"f16": np.float16}
 DTYPES = {"f32": np.float32, "f64": np.float64, "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
-          "u8": np.uint8, "bool": np.bool_, "c64": np.complex64, **HALVES}
+          "u8": np.uint8, "bool": np.bool_, "c64": np.complex64, "f16": np.float16}
 
 
 class ScanOptions(ctypes.Structure):
@@ -188,23 +185,11 @@ class Bench:
         self.row(f"{percent} % not 0", f"nonzero f32 [{elements}]", threads, x.nbytes + out.nbytes, calls)
 
 
-def processor():
-    for line in open("/proc/cpuinfo", encoding="utf-8"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def compiled_copy(folder):
     made = pathlib.Path(folder) / "libcopy.so"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-fopenmp", *(f"-I{ROOT / part}" for part in ("include", "src", "tools")),
                     ROOT / "tools" / "ndbench" / "copy.c", "-o", made], check=True)
     return made
-
-
-def commit():
-    said = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
-    return said.stdout.strip() or os.environ.get("NDR_COMMIT", "unknown")
 
 
 def main():
@@ -219,10 +204,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         given.copy = given.copy or compiled_copy(folder)
         bench = Bench(given)
-        record = {"library": bench.library.so.ndr_version().decode(), "commit": commit(), "numpy": np.__version__,
-                  "torch": torch.__version__ if torch else None,
-                  "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                  "machine": {"cpu": processor(), "cores": len(os.sched_getaffinity(0)), "load": os.getloadavg()[0]}, "rows": bench.rows}
+        record = {**provenance(), "library": bench.library.so.ndr_version().decode(), "numpy": np.__version__,
+                  "torch": torch.__version__ if torch else None, "rows": bench.rows}
         steps = []
         for threads in map(int, given.threads.split(",")):
             for name, dtype, op, shape, dim, options in scans(given.bytes // 4):

@@ -11,7 +11,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import platform
 import shutil
 import subprocess
 import sys
@@ -21,13 +20,14 @@ import time
 import h5py
 import numpy as np
 
+from provenance import provenance
+
 try:
     import dask
     import xarray
 except ImportError:
     dask = xarray = None
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS, PATIENCE = 7, 30.0  # runs of each, fewer of what takes longer than so many seconds in all
 SHAPE = (1024, 512, 512)
 GRID = (1461, 180, 360)
@@ -263,13 +263,6 @@ def version(*command):
     return (done.stdout + done.stderr).strip().splitlines()[0]
 
 
-def cpu_name():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def versions(tool):
     return {"h5gpured": version(tool, "--version"), "hdf5": h5py.version.hdf5_version, "h5py": h5py.__version__,
             "numpy": np.__version__, "cdo": version("cdo", "--version"), "nco": version("ncwa", "--version"),
@@ -281,11 +274,7 @@ def run(tool, folder, cases, files, measured, also=None):
     for file in dict.fromkeys(file for case in cases for file in case.get("files") or [case["file"]]):
         if not (folder / file).exists():
             files[file](folder / file)
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
-    return {"commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "kernel": f"{platform.system()} {platform.release()}",
-                        "load": os.getloadavg()[0]},
-            "versions": {**versions(tool), **(also or {})}, "rows": [measured(tool, folder, case) for case in cases]}
+    return {**provenance(), "versions": {**versions(tool), **(also or {})}, "rows": [measured(tool, folder, case) for case in cases]}
 
 
 def kept(record, new):

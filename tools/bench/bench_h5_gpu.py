@@ -23,7 +23,8 @@ import h5py
 import numpy as np
 
 import bench_h5
-from bench_h5 import ROOT, best_times, cpu_name, program, version, weather
+from bench_h5 import best_times, program, version, weather
+from provenance import provenance
 
 bench_h5.RUNS, bench_h5.PATIENCE = 5, 6.0
 
@@ -302,11 +303,8 @@ def main():
                             {"h5py + PyTorch": torch_whole}))
         rows += [measure(library, folder / "packed.h5", axis, f"packed big-endian i16 {list(SHAPE)} over {axis}",
                          {"h5py + PyTorch": torch_packed}) for axis in (0, 2)]
-    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     record.write_text(json.dumps({
-        "commit": os.environ.get("NDREDUCE_COMMIT") or head.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": {"cpu": cpu_name(), "cores": CORES, "gpu": torch.cuda.get_device_name(),
-                    "driver": driver()},
+        **provenance(gpu=torch.cuda.get_device_name(), driver=driver()),
         "versions": {"h5gpured": version(build / "tools" / "h5gpured", "--version"), "hdf5": h5py.version.hdf5_version,
                      "h5py": h5py.__version__, "torch": torch.__version__},
         "start_seconds": start, "ceilings": ceilings, "rows": rows}, indent=1) + "\n")

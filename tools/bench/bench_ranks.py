@@ -21,19 +21,18 @@ import hashlib
 import json
 import os
 import pathlib
-import platform
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 import numpy as np
 
 import bench_h5
-from bench_h5 import best_times, cpu_name, packed_years, xarray, xarray_mean
+from bench_h5 import best_times, packed_years, xarray, xarray_mean
+from provenance import provenance
 
 bench_h5.RUNS, bench_h5.PATIENCE = 5, 8.0
 MPIRUN = shlex.split(os.environ.get("MPIRUN", "mpirun --bind-to none --oversubscribe"))
@@ -61,13 +60,6 @@ def digest(path):
         for name in sorted(file):
             found.update(np.ascontiguousarray(file[name][()]).tobytes())
     return found.hexdigest()
-
-
-def head(record):
-    commit = subprocess.run(["git", "-C", bench_h5.ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
-    return {"commit": os.environ.get("COMMIT", commit.stdout.strip()), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "kernel": f"{platform.system()} {platform.release()}",
-                        "load": os.getloadavg()[0]}, **record}
 
 
 def make_years(folder, steps):
@@ -123,7 +115,7 @@ def measure_cores(options, folder):
     counts = options.cores or sorted({min(16, os.cpu_count()), os.cpu_count()})
     said = subprocess.run([MPIRUN[0], "--version"], capture_output=True, text=True, check=True).stdout
     versions = {"mpi": said.splitlines()[0], "xarray": xarray and xarray.__version__}
-    return head({"versions": versions, "rows": [row_of(options.tool, path, folder, cores) for cores in counts]})
+    return {**provenance(), "versions": versions, "rows": [row_of(options.tool, path, folder, cores) for cores in counts]}
 
 
 # ---- gpus
@@ -160,10 +152,9 @@ def measure_gpus(options, folder):
     path = make_days(folder)
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     names = subprocess.run(query, capture_output=True, text=True, check=False).stdout.splitlines()
-    record = head({"rows": parts(options), "files": [compared(options, path, folder, job) for job in GPU_JOBS]})
-    record["machine"]["gpu"], record["machine"]["driver"] = names[0].split(", ")
-    record["machine"]["gpus"] = len(names)
-    return record
+    gpu, driver = names[0].split(", ")
+    return {**provenance(gpu=gpu, driver=driver, gpus=len(names)), "rows": parts(options),
+            "files": [compared(options, path, folder, job) for job in GPU_JOBS]}
 
 
 def numbers(text):

@@ -46,21 +46,44 @@ def cpu_provenance(record):
     return f"{machine['cpu']}, {machine['cores']} cores; commit {record['commit']}, {record['date'][:10]}."
 
 
+def busy(record):
+    load = record["machine"].get("load", 0)
+    return f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1 else ""
+
+
+SCAN_PEERS = {"numpy": "NumPy", "torch": "PyTorch"}
+
+
+def times_as_fast(row, peer):
+    """None where the peer was not measured."""
+    return row["seconds"][peer] / row["seconds"]["ndreduce"] if peer in row["seconds"] else None
+
+
+def cpu_scans_table(rows):
+    several = len({row["threads"] for row in rows}) > 1
+
+    def line(row):
+        named = row["name"].split(",")[0] in row["problem"]
+        times = [times_as_fast(row, peer) for peer in SCAN_PEERS]
+        return [row["problem"] if named else f"{row['name']}: {row['problem']}", *([str(row["threads"])] if several else []),
+                f"{row['gbps']:.1f}", f"{row['of_ceiling']:.0%}", *("" if time is None else f"{time:.1f}" for time in times)]
+
+    head = ["problem", *(["threads"] if several else []), "GB/s", "of a copy", *(f"times {who}" for who in SCAN_PEERS.values())]
+    return table(head, [line(row) for row in rows])
+
+
 def cpu_scans(record):
     """Scans and selections: the share of a copy in the same turns, and how many times as fast as NumPy and PyTorch."""
-    rows, several = record["rows"], len({row["threads"] for row in record["rows"]}) > 1
-    times = {peer: [row["seconds"][peer] / row["seconds"]["ndreduce"] for row in rows if peer in row["seconds"]] for peer in ("numpy", "torch")}
-    lines = [[row["problem"] if row["name"].split(",")[0] in row["problem"] else f"{row['name']}: {row['problem']}", *([str(row["threads"])] if several else []),
-              f"{row['gbps']:.1f}", f"{row['of_ceiling']:.0%}"] +
-             [f"{row['seconds'][peer] / row['seconds']['ndreduce']:.1f}" if peer in row["seconds"] else "" for peer in times] for row in rows]
-    beside = ", ".join(f"{who} {record[peer]} {statistics.median(times[peer]):.1f} ({min(times[peer]):.1f} to {max(times[peer]):.1f})"
-                       for peer, who in (("numpy", "NumPy"), ("torch", "PyTorch")) if times[peer])
-    load = record["machine"]["load"]
-    busy = f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1.5 else ""
-    kept = [row for row in rows if not row["problem"].startswith(("select", "nonzero"))]
-    return (f"**Scans and selections**: {len(kept)} scans at {statistics.median(row['of_ceiling'] for row in kept):.0%} of a copy's rate in the "
-            f"median. Times as fast as others, the median and from least to most: {beside}. {cpu_provenance(record)}{busy}\n\n" +
-            details("the numbers", table(["problem", *(["threads"] if several else []), "GB/s", "of a copy", "times NumPy", "times PyTorch"], lines)))
+    rows = record["rows"]
+    beside = []
+    for peer, who in SCAN_PEERS.items():
+        times = [time for row in rows if (time := times_as_fast(row, peer)) is not None]
+        if times:
+            beside.append(f"{who} {record[peer]} {statistics.median(times):.1f} ({min(times):.1f} to {max(times):.1f})")
+    scans = [row["of_ceiling"] for row in rows if not row["problem"].startswith(("select", "nonzero"))]
+    return (f"**Scans and selections**: {len(scans)} scans at {statistics.median(scans):.0%} of a copy's rate in the "
+            f"median. Times as fast as others, the median and from least to most: {', '.join(beside)}. "
+            f"{cpu_provenance(record)}{busy(record)}\n\n" + details("the numbers", cpu_scans_table(rows)))
 
 
 def cpu_block():
@@ -99,9 +122,7 @@ def h5_provenance(run, several):
     if versions.get("xarray"):
         what += f", xarray {versions['xarray']} with dask {versions['dask']}"
     whose = f"{len(run['rows'])} rows, from \"{run['rows'][0]['name']}\" on: " if several else ""
-    load = run["machine"].get("load", 0)
-    busy = f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1 else ""
-    return f"{whose}{what}. {cpu_provenance(run)}{busy}"
+    return f"{whose}{what}. {cpu_provenance(run)}{busy(run)}"
 
 
 def h5_block():

@@ -1,7 +1,7 @@
 /* Template: the loops that combine words of one type by one rule. */
 
-/* Rows of words, one for each lane: `sums` go on from row to row, and what stands before a lane is added to them. An
- * exclusive row has the sums up to the row before. `was` and `is` are these sums. */
+/* Scans rows of words, one for each lane. `was` is a lane's sum up to the row before, which an exclusive scan stores,
+ * and `is` the sum with this row. `value`, an expression of these, replaces the word. */
 #define EACH_ROW(combine, value)                                                                                       \
   for (int64_t r = 0; r < rows; r++, w += lanes)                                                                       \
     for (int64_t l = 0; l < lanes; l++) {                                                                              \
@@ -59,8 +59,9 @@
       EACH_ROW(combine_##name, is)                                                                                     \
   }
 
-/* The same of eight lanes, whose sums stay in registers. Rows are those of `period` sets of lanes in turns. `join`
- * combines vectors, so that the bits are those of combine_NAME. */
+/* The same for sets of eight lanes, whose sums stay in registers: row r belongs to set r % period. A row is `each`
+ * values of `type`, in vectors that are its parts; `combine` combines two vectors, with the same bits as combine_NAME.
+ */
 #if defined __AVX512BW__
 #define REGISTER 64
 #elif defined __AVX2__
@@ -69,16 +70,16 @@
 #define REGISTER 16
 #endif
 
-#define EACH_EIGHT(join, value)                                                                                        \
+#define EACH_EIGHT(combine, value)                                                                                     \
   for (int64_t r = c; r < rows; r += period)                                                                           \
     for (int p = 0; p < PARTS; p++) {                                                                                  \
-      const part was = s[p], is = join(was, w[r * PARTS + p]);                                                         \
+      const part was = s[p], is = combine(was, w[r * PARTS + p]);                                                      \
       s[p] = is;                                                                                                       \
       w[r * PARTS + p] = value;                                                                                        \
       (void)was;                                                                                                       \
     }
 
-#define EIGHT_OF(name, type, each, join)                                                                               \
+#define EIGHT_OF(name, type, each, combine)                                                                            \
   typedef type part_##name                                                                                             \
       __attribute__((vector_size(each * sizeof(type) < REGISTER ? each * sizeof(type) : REGISTER), may_alias));        \
   static void fold8_##name(const void *words, int64_t rows, int64_t period, void *target) {                            \
@@ -89,7 +90,7 @@
       part s[PARTS];                                                                                                   \
       memcpy(s, (type *)target + each * c, sizeof s);                                                                  \
       for (int64_t r = c; r < rows; r += period)                                                                       \
-        for (int p = 0; p < PARTS; p++) s[p] = join(s[p], w[r * PARTS + p]);                                           \
+        for (int p = 0; p < PARTS; p++) s[p] = combine(s[p], w[r * PARTS + p]);                                        \
       memcpy((type *)target + each * c, s, sizeof s);                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
@@ -101,7 +102,7 @@
       part before[PARTS];                                                                                              \
       memcpy(before, (const type *)first + each * c, sizeof before);                                                   \
       for (int64_t r = c; r < rows; r += period)                                                                       \
-        for (int p = 0; p < PARTS; p++) w[r * PARTS + p] = join(before[p], w[r * PARTS + p]);                          \
+        for (int p = 0; p < PARTS; p++) w[r * PARTS + p] = combine(before[p], w[r * PARTS + p]);                       \
     }                                                                                                                  \
   }                                                                                                                    \
   static void scan8_##name(void *words, int64_t rows, int64_t period, void *target, const void *first,                 \
@@ -114,18 +115,18 @@
       memcpy(s, (type *)target + each * c, sizeof s);                                                                  \
       if (first) memcpy(before, (const type *)first + each * c, sizeof before);                                        \
       if (first && exclusive)                                                                                          \
-        EACH_EIGHT(join, join(before[p], was))                                                                         \
+        EACH_EIGHT(combine, combine(before[p], was))                                                                   \
       else if (first)                                                                                                  \
-        EACH_EIGHT(join, join(before[p], is))                                                                          \
+        EACH_EIGHT(combine, combine(before[p], is))                                                                    \
       else if (exclusive)                                                                                              \
-        EACH_EIGHT(join, was)                                                                                          \
+        EACH_EIGHT(combine, was)                                                                                       \
       else                                                                                                             \
-        EACH_EIGHT(join, is)                                                                                           \
+        EACH_EIGHT(combine, is)                                                                                        \
       memcpy((type *)target + each * c, s, sizeof s);                                                                  \
     }                                                                                                                  \
   }
 
-#define EIGHT(name, type, join) EIGHT_OF(name, type, 8, join)
+#define EIGHT(name, type, combine) EIGHT_OF(name, type, 8, combine)
 
 #define PLUS(a, b) ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
@@ -152,7 +153,7 @@ static inline double product(double a, double b) {
 COMBINE(prod_c128, ndr_c128,
         ((ndr_c128){product(a.re, b.re) - product(a.im, b.im), product(a.re, b.im) + product(a.im, b.re)}))
 
-/* `takes` says that b comes in the place of a; of vectors it is a mask. */
+/* x in the lanes where `mask` is true, that is all ones, and y in the others. */
 #define PICK(mask, x, y) ((__typeof__(x))(((__typeof__(mask))(x) & (mask)) | ((__typeof__(mask))(y) & ~(mask))))
 #define MINIMUM(a, b) PICK((b) < (a), b, a)
 #define MAXIMUM(a, b) PICK((b) > (a), b, a)

@@ -1,6 +1,6 @@
 /* Family lanes: neighbouring lines, a tile of them, are scanned side by side, element by element of all. Rows of a tile
- * are read as they lie where lines are neighbours in memory, and else turned, eight lines at a time. Where there are
- * fewer tiles than threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
+ * are read as they lie where lines are neighbours in memory, and else transposed, eight lines at a time. Where there
+ * are fewer tiles than threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
 #include <string.h>
 
 #include "cpu/scan/octet.h"
@@ -12,16 +12,16 @@
 #define MOST_LANES 512
 #define LEAST_LANES 64
 #define TILE_BYTES 16384
-/* Elements of a tile that is turned, as long as its lines are shorter. */
-#define TURNED 4096
-/* Bytes ahead of what is turned. */
+/* The most elements of a tile that is transposed, counting a run of each line. */
+#define TRANSPOSED 4096
+/* How many bytes ahead of what is transposed the cache is filled. */
 #define AHEAD 1024
 
 typedef struct lanes_config {
   ndr_scan_words words;
   int64_t width, tiles; /* lines of a tile, and tiles along the innermost kept axis */
   int64_t rows;         /* at a time */
-  bool turned;
+  bool transposed;
   bool dense;           /* rows of the tile follow each other in the array and in the result */
   bool compact;         /* lines are short and follow each other in both */
   ndr_scan_tasks tasks; /* units are tiles, blocks runs */
@@ -33,7 +33,7 @@ typedef struct job {
   const lanes_config *config;
   const char *data;
   char *result, *chains;
-  bool apart; /* not in place */
+  bool out_of_place;
   _Atomic int64_t next;
 } job;
 
@@ -43,14 +43,14 @@ typedef struct tile {
   _Alignas(64) char sums[SUMS_BYTES];
   _Alignas(64) char before[SUMS_BYTES]; /* what stands before the run */
   _Alignas(64) char words[8 * NDR_SCAN_CHUNK * NDR_SCAN_WORD_BYTES];
-  ndr_scan_octet octet; /* has results of rows that are not turned */
+  ndr_scan_octet octet; /* of rows that are not transposed it has the results */
   int64_t width;
   ndr_scan_place place;
 } tile;
 
-/* Results of turned lines. */
+/* Results of transposed lines. */
 typedef struct stage {
-  _Alignas(64) char results[(TURNED + 8) * NDR_SCAN_WORD_BYTES];
+  _Alignas(64) char results[(TRANSPOSED + 8) * NDR_SCAN_WORD_BYTES];
 } stage;
 
 static const lanes_config *config_of(const ndr_scan_plan *plan) {
@@ -80,13 +80,14 @@ static void load_rows(const job *all, tile *own, int64_t row, int64_t rows) {
 static void store_row(const job *all, const tile *own, int64_t row, int64_t count, const char *from) {
   const ndr_scan_words *words = &all->config->words;
   int64_t at = own->place.result + row * all->problem->scan[0].result;
-  ndr_scan_words_move(words, all->apart, from, all->result + at * words->to_bytes, all->problem->kept[0].result, count);
+  ndr_scan_words_move(words, all->out_of_place, from, all->result + at * words->to_bytes, all->problem->kept[0].result,
+                      count);
 }
 
 /* The first row of an exclusive scan has the value of no elements. */
-static void put_firsts(const job *all, int64_t count, char *results, int64_t apart) {
+static void put_firsts(const job *all, int64_t count, char *results, int64_t pitch) {
   for (int64_t l = 0; l < count; l++)
-    ndr_scan_words_first(&all->config->words, results + l * apart * all->config->words.to_bytes);
+    ndr_scan_words_first(&all->config->words, results + l * pitch * all->config->words.to_bytes);
 }
 
 static void store_rows(const job *all, tile *own, int64_t row, int64_t rows) {
@@ -107,13 +108,13 @@ static void store_before(const job *all, tile *own) {
                       all->problem->kept[0].result, own->width);
 }
 
-/* ---- rows that are turned ---- */
+/* ---- rows that are transposed ---- */
 
 static int64_t lower(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static void turn_rows(const job *all, tile *own, int64_t group, int64_t row, int64_t rows) {
+static void transpose_rows(const job *all, tile *own, int64_t group, int64_t row, int64_t rows) {
   const ndr_scan_problem *problem = all->problem;
   const ndr_scan_words *words = &all->config->words;
   int64_t lines = lower(own->width - 8 * group, 8), step = problem->kept[0].stride, stride = problem->scan[0].stride;
@@ -125,10 +126,10 @@ static void turn_rows(const job *all, tile *own, int64_t group, int64_t row, int
   for (int64_t l = 0; l < lines; l++)
     ndr_scan_words_load(words, from + l * step * words->from_bytes, stride, ndr_scan_octet_lane(words, &own->octet, l),
                         rows);
-  ndr_scan_octet_turn(words, &own->octet, rows, own->words);
+  ndr_scan_octet_transpose(words, &own->octet, rows, own->words);
 }
 
-/* Lanes of results lie so many from each other. */
+/* The distance between the results of neighbouring lanes in a stage. */
 static int64_t stage_step(int64_t rows) {
   return rows < 1 ? 8 : (rows + 7) / 8 * 8;
 }
@@ -138,17 +139,17 @@ static void store_lanes(const job *all, const tile *own, int64_t group, int64_t 
   const ndr_scan_axis *lines = &all->problem->kept[0], *scan = &all->problem->scan[0];
   char *to = all->result + (own->place.result + 8 * group * lines->result + row * scan->result) * words->to_bytes;
   for (int64_t l = 0; l < lower(own->width - 8 * group, 8); l++)
-    ndr_scan_words_move(words, all->apart, from + l * stage_step(rows) * words->to_bytes,
+    ndr_scan_words_move(words, all->out_of_place, from + l * stage_step(rows) * words->to_bytes,
                         to + l * lines->result * words->to_bytes, scan->result, rows);
 }
 
 /* Scans rows of eight lines from `before` on. */
-static void scan_turned(const job *all, tile *own, int64_t group, int64_t first, int64_t end, char *results) {
+static void scan_transposed(const job *all, tile *own, int64_t group, int64_t first, int64_t end, char *results) {
   const ndr_scan_words *words = &all->config->words;
   int64_t at = 8 * group * words->bytes, rows, step = stage_step(end - first);
   for (int64_t row = first; row < end; row += rows) {
     rows = lower(end - row, NDR_SCAN_CHUNK);
-    turn_rows(all, own, group, row, rows);
+    transpose_rows(all, own, group, row, rows);
     ndr_scan_octet_scan(words, own->words, rows, 1, own->sums + at, words->sequential ? NULL : own->before + at,
                         all->problem->exclusive);
     ndr_scan_octet_store(words, &own->octet, own->words, rows, results + (row - first) * words->to_bytes, step);
@@ -158,7 +159,7 @@ static void scan_turned(const job *all, tile *own, int64_t group, int64_t first,
 
 static void scan_lines(const job *all, tile *own, int64_t first, int64_t end, stage *own_stage) {
   for (int64_t g = 0; 8 * g < own->width; g++) {
-    scan_turned(all, own, g, first, end, own_stage->results);
+    scan_transposed(all, own, g, first, end, own_stage->results);
     store_lanes(all, own, g, first, end - first, own_stage->results);
   }
 }
@@ -175,8 +176,8 @@ static void scan_short(const job *all, tile *own, stage *own_stage) {
   }
   ndr_scan_octet_store(words, &own->octet, own->words, rows, own_stage->results, rows);
   if (all->problem->exclusive) put_firsts(all, all->config->width, own_stage->results, length);
-  ndr_scan_words_move(words, all->apart, own_stage->results, all->result + own->place.result * words->to_bytes, 1,
-                      8 * rows);
+  ndr_scan_words_move(words, all->out_of_place, own_stage->results, all->result + own->place.result * words->to_bytes,
+                      1, 8 * rows);
 }
 
 /* ---- runs of rows ---- */
@@ -190,13 +191,13 @@ static void add_run(const job *all, int64_t number, tile *own) {
   const ndr_scan_words *words = &all->config->words;
   int64_t end = end_of(all, number), rows;
   ndr_scan_words_fill(words, words->nothing, own->sums, own->width);
-  for (int64_t g = 0; all->config->turned && 8 * g < own->width; g++)
+  for (int64_t g = 0; all->config->transposed && 8 * g < own->width; g++)
     for (int64_t row = number * NDR_SCAN_RUN; row < end; row += rows) {
       rows = lower(end - row, NDR_SCAN_CHUNK);
-      turn_rows(all, own, g, row, rows);
+      transpose_rows(all, own, g, row, rows);
       ndr_scan_octet_fold(words, own->words, rows, 1, own->sums + 8 * g * words->bytes);
     }
-  for (int64_t row = number * NDR_SCAN_RUN; !all->config->turned && row < end; row += rows) {
+  for (int64_t row = number * NDR_SCAN_RUN; !all->config->transposed && row < end; row += rows) {
     rows = lower(end - row, all->config->rows);
     load_rows(all, own, row, rows);
     words->loops.fold(own->words, rows, own->width, own->sums);
@@ -211,7 +212,7 @@ static void scan_run(const job *all, int64_t number, tile *own, stage *own_stage
     memcpy(own->sums, own->before, sizeof own->sums);
   else
     ndr_scan_words_fill(words, words->nothing, own->sums, own->width);
-  if (all->config->turned) {
+  if (all->config->transposed) {
     scan_lines(all, own, first, end, own_stage);
     return;
   }
@@ -267,7 +268,7 @@ static void scan_block(const job *all, int64_t unit, int64_t number, tile *own, 
   find_tile(all, unit, own);
   if (all->problem->longer && number == 0) store_before(all, own);
   add_run(all, number, own);
-  memcpy(own->before, ndr_scan_chain_take(&chain, number, all->apart ? help : NULL, &other, own->before),
+  memcpy(own->before, ndr_scan_chain_take(&chain, number, all->out_of_place ? help : NULL, &other, own->before),
          (size_t)(own->width * words->bytes));
   words->loops.merge(own->before, own->sums, own->sums, own->width);
   ndr_scan_chain_pass(&chain, number, own->sums);
@@ -286,25 +287,25 @@ static void scan_tasks(void *context, int thread) {
     else
       for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own, &own_stage);
   }
-  if (all->apart) config->words.fence();
+  if (all->out_of_place) config->words.fence();
 }
 
 static void run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace) {
   const lanes_config *config = config_of(plan);
   job all = {&plan->problem, config, data[0], result, workspace, data[0] != result, 0};
-  ndr_scan_tasks_begin(&config->tasks, &config->words, all.chains);
+  ndr_scan_tasks_begin_chains(&config->tasks, &config->words, all.chains);
   ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 
 /* ---- planning ---- */
 
-static int64_t size_of(int64_t stride) {
+static int64_t magnitude(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
 /* Whether elements of a line are nearer to each other than lines. */
-static bool is_turned(const ndr_scan_problem *problem) {
-  return problem->scan_count == 1 && size_of(problem->scan[0].stride) < problem->kept[0].stride;
+static bool is_transposed(const ndr_scan_problem *problem) {
+  return problem->scan_count == 1 && magnitude(problem->scan[0].stride) < problem->kept[0].stride;
 }
 
 /* Whether rows of a tile follow each other in the array and in the result. */
@@ -329,7 +330,7 @@ static int64_t short_lines(const ndr_scan_problem *problem) {
 static int64_t widest_tile(const ndr_scan_problem *problem) {
   if (short_lines(problem) > 0) return 8 * short_lines(problem);
   int64_t most = MOST_LANES, length = problem->length < NDR_SCAN_RUN ? problem->length : NDR_SCAN_RUN;
-  if (is_turned(problem)) most = lower(TURNED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
+  if (is_transposed(problem)) most = lower(TRANSPOSED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
   return lower(problem->kept[0].size, most);
 }
 
@@ -338,15 +339,15 @@ static void configure(ndr_scan_plan *plan) {
   lanes_config *config = (lanes_config *)(void *)plan->config;
   int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
   ndr_scan_words_make(problem, &config->words);
-  config->turned = is_turned(problem);
+  config->transposed = is_transposed(problem);
   config->compact = short_lines(problem) > 0 && ndr_scan_octet_loads(&config->words);
   config->width = widest_tile(problem);
   config->tasks.blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
   bool chains = !config->words.sequential && plan->threads > 1 && config->tasks.blocks >= wanted;
-  while (!chains && plan->threads > 1 && !config->turned && config->width >= 2 * LEAST_LANES &&
+  while (!chains && plan->threads > 1 && !config->transposed && config->width >= 2 * LEAST_LANES &&
          outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
-  if (config->turned && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)
+  if (config->transposed && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)
     config->width = 8;
   config->rows = lower(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
   if (config->rows < 1) config->rows = 1;
@@ -354,7 +355,7 @@ static void configure(ndr_scan_plan *plan) {
   config->tiles = (inner + config->width - 1) / config->width;
   config->tasks.units = outer * config->tiles;
   config->tasks.chain_bytes = config->width * config->words.bytes;
-  ndr_scan_tasks_end(&config->tasks, plan, config->width, chains && config->tasks.units < wanted);
+  ndr_scan_tasks_plan(&config->tasks, plan, config->width, chains && config->tasks.units < wanted);
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
@@ -365,11 +366,11 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   return ndr_scan_words_reject(problem);
 }
 
-/* Measured as those of lines.c; and what a row of a tile takes beside its elements. */
+/* In nanoseconds, measured as the cost of lines.c: an element, and what a row of a tile takes beside its elements. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), stride = problem->kept[0].stride * bytes;
-  double width = (double)widest_tile(problem), row = (is_turned(problem) ? 2 : is_dense(problem) ? 4 : 40) / width;
-  double element = stride <= bytes || is_turned(problem)                 ? 0.6
+  double width = (double)widest_tile(problem), row = (is_transposed(problem) ? 2 : is_dense(problem) ? 4 : 40) / width;
+  double element = stride <= bytes || is_transposed(problem)             ? 0.6
                    : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5
                                                                          : 5;
   (void)device;
@@ -380,7 +381,7 @@ static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const lanes_config *config = config_of(plan);
   size_t length = 0;
   ndr_text_append(text, capacity, &length, "tiles of %lld lines%s, %lld runs of %d%s", (long long)config->width,
-                  config->turned ? " that are turned" : "", (long long)config->tasks.blocks, NDR_SCAN_RUN,
+                  config->transposed ? " that are transposed" : "", (long long)config->tasks.blocks, NDR_SCAN_RUN,
                   config->tasks.chained ? " in a chain" : "");
   return length;
 }

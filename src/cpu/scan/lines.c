@@ -29,14 +29,15 @@ typedef struct job {
   const lines_config *config;
   const char *data;
   char *result, *chains;
-  bool apart; /* not in place */
+  bool out_of_place;
   _Atomic int64_t next;
 } job;
 
-/* Runs that are scanned. Elements of a unit are counted through all of its lines. */
+/* The runs of a unit that are scanned at a time. Elements of a unit are numbered through all of its lines. */
 typedef struct block {
   ndr_scan_octet octet;
-  /* Sums of runs, and then what stands before them: of run k in line c number (k / 8 * period + c) * 8 + k % 8. */
+  /* Sums of runs, and then what stands before them. That of run k in line c is number (k / 8 * period + c) * 8 + k % 8.
+   */
   _Alignas(64) char sums[MOST_RUNS * MOST_PERIOD * NDR_SCAN_WORD_BYTES];
   ndr_scan_place place;
   int64_t first, count; /* elements */
@@ -44,7 +45,7 @@ typedef struct block {
 
 typedef struct scanned {
   block block;
-  _Alignas(64) char words[WORDS_BYTES]; /* rows of each eight runs */
+  _Alignas(64) char words[WORDS_BYTES]; /* of the block's runs: rows of eight runs, then those of the next eight */
   _Alignas(64) char stage[WORDS_BYTES]; /* results of eight runs */
 } scanned;
 
@@ -54,7 +55,8 @@ static const lines_config *config_of(const ndr_scan_plan *plan) {
 
 /* ---- moving ---- */
 
-/* Where element e of a line lies, from its first, and how many lie behind it along the innermost axis. */
+/* Sets *at and *result to where element e of a line lies, from its first, in the array and in the result. Returns how
+ * many follow along the innermost axis, with element e. */
 static int64_t find_element(const ndr_scan_problem *problem, int64_t e, int64_t *at, int64_t *result) {
   *at = e * problem->scan[0].stride;
   *result = e * problem->scan[0].result;
@@ -90,13 +92,13 @@ static void store_results(const job *all, const block *own, int64_t e, int64_t c
   const ndr_scan_words *words = &all->config->words;
   char *line = all->result + own->place.result * words->to_bytes;
   if (all->config->flat_results) {
-    ndr_scan_words_move(words, all->apart, from, line + e * words->to_bytes, 1, count);
+    ndr_scan_words_move(words, all->out_of_place, from, line + e * words->to_bytes, 1, count);
     return;
   }
   for (int64_t done = 0, some, at, result; done < count; done += some) {
     some = find_element(problem, e + done, &at, &result);
     if (some > count - done) some = count - done;
-    ndr_scan_words_move(words, all->apart, from + done * words->to_bytes, line + result * words->to_bytes,
+    ndr_scan_words_move(words, all->out_of_place, from + done * words->to_bytes, line + result * words->to_bytes,
                         problem->scan[0].result, some);
   }
 }
@@ -111,13 +113,13 @@ static char *sums_of(const job *all, block *own, int64_t group) {
   return own->sums + 8 * group * all->config->period * all->config->words.bytes;
 }
 
-/* Elements of a run, from the first of group `group`; at most those of a whole one. */
+/* How many elements run number `lane` of a group of eight has: fewer than a whole run at the block's end. */
 static int64_t run_length(const job *all, const block *own, int64_t group, int64_t lane) {
   int64_t left = own->count - (8 * group + lane) * run_of(all);
   return left < 0 ? 0 : left < run_of(all) ? left : run_of(all);
 }
 
-/* Loads rows from `row` on of eight runs. What lies behind the runs' ends is anything. */
+/* Loads `rows` rows of eight runs, from `row` on. Words behind the end of a run may have any value. */
 static void load_rows(const job *all, block *own, int64_t group, int64_t row, int64_t rows, char *to) {
   const ndr_scan_words *words = &all->config->words;
   int64_t first = own->first + 8 * group * run_of(all);
@@ -131,10 +133,10 @@ static void load_rows(const job *all, block *own, int64_t group, int64_t row, in
     if (count > 0)
       load_elements(all, own, first + lane * run_of(all) + row, count, ndr_scan_octet_lane(words, &own->octet, lane));
   }
-  ndr_scan_octet_turn(words, &own->octet, rows, to);
+  ndr_scan_octet_transpose(words, &own->octet, rows, to);
 }
 
-/* Scans eight runs from their beginnings. With words NULL only their sums are wanted. */
+/* Scans eight runs from their beginnings into words_of_rows; where that is NULL, only adds them up. */
 static void scan_group(const job *all, block *own, int64_t group, char *words_of_rows) {
   const lines_config *config = all->config;
   const ndr_scan_words *words = &config->words;
@@ -187,8 +189,8 @@ static int64_t groups_of(const job *all, const block *own) {
   return (own->count + 8 * run_of(all) - 1) / (8 * run_of(all));
 }
 
-/* Puts what stands before each run in the place of its sums, and moves carry, a word for each line, behind the block.
- */
+/* Replaces the sum of each run by what stands before it. `carry`, a word for each line, is what stands before the
+ * block, and becomes what stands behind it. */
 static void pass_runs(const job *all, block *own, char *carry) {
   const ndr_scan_words *words = &all->config->words;
   int64_t runs = (own->count + run_of(all) - 1) / run_of(all), bytes = words->bytes;
@@ -266,7 +268,8 @@ static void scan_block(const job *all, int64_t unit, int64_t number, scanned *ow
   find_block(all, number, &own->block);
   for (int64_t group = 0; group < groups_of(all, &own->block); group++)
     scan_group(all, &own->block, group, words_of(all, own, group));
-  memcpy(carry, ndr_scan_chain_take(&chain, number, all->apart ? help : NULL, &other, carry), (size_t)chain.bytes);
+  memcpy(carry, ndr_scan_chain_take(&chain, number, all->out_of_place ? help : NULL, &other, carry),
+         (size_t)chain.bytes);
   pass_runs(all, &own->block, carry);
   ndr_scan_chain_pass(&chain, number, carry);
   for (int64_t group = 0; group < groups_of(all, &own->block); group++) store_group(all, own, group);
@@ -283,19 +286,19 @@ static void scan_tasks(void *context, int thread) {
     else
       for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own);
   }
-  if (all->apart) config->words.fence();
+  if (all->out_of_place) config->words.fence();
 }
 
 static void run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace) {
   const lines_config *config = config_of(plan);
   job all = {&plan->problem, config, data[0], result, workspace, data[0] != result, 0};
-  ndr_scan_tasks_begin(&config->tasks, &config->words, all.chains);
+  ndr_scan_tasks_begin_chains(&config->tasks, &config->words, all.chains);
   ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 
 /* ---- planning ---- */
 
-/* Lines that lie between each other, in the array and in the result. */
+/* How many lines lie between each other, in the array and in the result; 1 where none do, or too many. */
 static int64_t interleaved(const ndr_scan_problem *problem) {
   const ndr_scan_axis *lines = &problem->kept[0], *scan = &problem->scan[0];
   if (problem->kept_count == 0 || problem->scan_count != 1 || lines->stride != 1 || lines->result != 1) return 1;
@@ -319,7 +322,7 @@ static void configure(ndr_scan_plan *plan) {
     config->runs *= 2;
   config->tasks.blocks = (runs + config->runs - 1) / config->runs;
   config->tasks.chain_bytes = config->period * config->words.bytes;
-  ndr_scan_tasks_end(&config->tasks, plan, config->period, chained);
+  ndr_scan_tasks_plan(&config->tasks, plan, config->period, chained);
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {

@@ -37,13 +37,14 @@ typedef void ndr_scan_merge(const void *a, const void *b, void *out, int64_t cou
 typedef void ndr_scan_fold(const void *words, int64_t rows, int64_t lanes, void *sums);
 /* words[l] = before[l] op words[l], for each row. */
 typedef void ndr_scan_join(void *words, int64_t rows, int64_t lanes, const void *before);
-/* As ndr_scan_fold, and each word becomes the sum up to it, or if `exclusive` up to the one before it, behind what
- * stands before the lane: before[l] op sums[l]. before may be NULL. */
+/* As ndr_scan_fold, and each word becomes before[l] op the lane's sum: with this word, or if `exclusive` without it.
+ * With before NULL it becomes the sum alone. */
 typedef void ndr_scan_rows(void *words, int64_t rows, int64_t lanes, void *sums, const void *before, bool exclusive);
-/* to[row * to_apart + l] = from[l * from_apart + row] for `tiles` times eight rows and l < 8; from one tile to the next
- * are from_step and to_step elements. The bytes `ahead` of what is read are loaded into the cache, unless it is 0. */
-typedef void ndr_scan_turn(const void *from, int64_t from_apart, int64_t from_step, void *to, int64_t to_apart,
-                           int64_t to_step, int64_t tiles, int64_t ahead);
+/* Transposes `tiles` tiles of eight by eight elements: to[row * to_pitch + l] = from[l * from_pitch + row]. The next
+ * tile is from_step elements further on in `from`, and to_step in `to`. One of the pitches must be 8. Unless `ahead` is
+ * 0, the cache lines that many bytes ahead of what is read are loaded into the cache. */
+typedef void ndr_scan_transpose(const void *from, int64_t from_pitch, int64_t from_step, void *to, int64_t to_pitch,
+                                int64_t to_step, int64_t tiles, int64_t ahead);
 /* Replaces words that are NaN. */
 typedef void ndr_scan_clean(void *words, const void *nothing, int64_t count);
 
@@ -52,8 +53,9 @@ typedef struct ndr_scan_loops {
   ndr_scan_fold *fold;
   ndr_scan_join *join;
   ndr_scan_rows *scan;
-  /* The same of eight lanes, with `period` in the place of `lanes`: rows belong to that many sets of lanes in turns,
-   * each with its own sums and what stands before. NULL for products of complex numbers and pairs. */
+  /* The same for sets of eight lanes, with `period`, the number of sets, in the place of `lanes`: row r belongs to set
+   * r % period. Each set has eight sums of its own, and eight words before them. NULL for products of complex numbers
+   * and for pairs. */
   ndr_scan_fold *fold8;
   ndr_scan_join *join8;
   ndr_scan_rows *scan8;
@@ -66,22 +68,23 @@ typedef struct ndr_scan_isa {
   /* By the size of elements, 1, 2, 4, 8 and 16 bytes: loads and stores that change no bit. */
   ndr_scan_load *load_word[5];
   ndr_scan_store *move[5];
-  ndr_scan_turn *turn[5];
-  /* Copies bytes to elements past the caches, of which the lines are not read before they are written. The thread calls
-   * `fence` before another one may read what it stored. */
+  ndr_scan_transpose *transpose[5];
+  /* Copies bytes past the caches, so that cache lines are not read before they are written. The thread calls `fence`
+   * before another one may read what it stored. */
   void (*stream)(const void *from, void *to, int64_t bytes);
   void (*fence)(void);
   ndr_scan_loops loops[NDR_DTYPE_COUNT][NDR_SCAN_RULES]; /* [word] */
   ndr_scan_clean *clean[NDR_DTYPE_COUNT];                /* of f64 and c128 words */
-  /* The `count` f64 behind the room for as many become pairs; pairs become f64 at its beginning. */
+  /* Makes `count` pairs of as many f64, which lie in the second half of the pairs' memory. */
   void (*make_pairs)(void *words, bool skip_nan, int64_t count);
+  /* Makes `count` f64, the results, of as many pairs, at the beginning of the pairs' memory. */
   void (*finish_pairs)(void *words, int64_t count);
 } ndr_scan_isa;
 
 /* NULL if the build does not compile for the instruction set. */
 extern const ndr_scan_isa *const ndr_scan_isa_baseline, *const ndr_scan_isa_avx2, *const ndr_scan_isa_avx512;
 
-/* That of ndr_isa_here(). */
+/* The loops for the instruction set that ndr_isa_here() names. */
 const ndr_scan_isa *ndr_scan_isa_here(void);
 
 #endif

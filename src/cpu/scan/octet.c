@@ -15,10 +15,10 @@ static int64_t tiles_of(int64_t rows) {
   return (rows + 7) / 8;
 }
 
-void ndr_scan_octet_load(const ndr_scan_words *words, ndr_scan_octet *octet, const char *from, int64_t apart,
+void ndr_scan_octet_load(const ndr_scan_words *words, ndr_scan_octet *octet, const char *from, int64_t pitch,
                          int64_t rows, int64_t ahead, char *to) {
   int64_t tiles = tiles_of(rows);
-  words->turn_elements(from, apart, 8, words->elements_are_words ? to : octet->lanes, 8, 64, tiles, ahead);
+  words->transpose_elements(from, pitch, 8, words->elements_are_words ? to : octet->lanes, 8, 64, tiles, ahead);
   if (!words->elements_are_words) ndr_scan_words_load(words, octet->lanes, 1, to, 64 * tiles);
 }
 
@@ -26,8 +26,8 @@ char *ndr_scan_octet_lane(const ndr_scan_words *words, ndr_scan_octet *octet, in
   return octet->lanes + lane * NDR_SCAN_CHUNK * words->bytes;
 }
 
-void ndr_scan_octet_turn(const ndr_scan_words *words, ndr_scan_octet *octet, int64_t rows, char *to) {
-  words->turn_words(octet->lanes, NDR_SCAN_CHUNK, 8, to, 8, 64, tiles_of(rows), 0);
+void ndr_scan_octet_transpose(const ndr_scan_words *words, ndr_scan_octet *octet, int64_t rows, char *to) {
+  words->transpose_words(octet->lanes, NDR_SCAN_CHUNK, 8, to, 8, 64, tiles_of(rows), 0);
 }
 
 void ndr_scan_octet_fold(const ndr_scan_words *words, const char *rows_of_words, int64_t rows, int64_t period,
@@ -55,7 +55,7 @@ void ndr_scan_octet_scan(const ndr_scan_words *words, char *rows_of_words, int64
 }
 
 void ndr_scan_octet_store(const ndr_scan_words *words, ndr_scan_octet *octet, char *rows_of_words, int64_t rows,
-                          char *to, int64_t apart) {
+                          char *to, int64_t pitch) {
   const char *results = ndr_scan_words_finish(words, rows_of_words, octet->lanes, 8 * rows);
-  words->turn_results(results, 8, 64, to, apart, 8, tiles_of(rows), 0);
+  words->transpose_results(results, 8, 64, to, pitch, 8, tiles_of(rows), 0);
 }

@@ -65,7 +65,8 @@ static void set_axes(ndr_select_job *job) {
 
 /* ---- pieces ---- */
 
-/* Sets the piece that begins at place `first`, and the elements to its mask and from one mask to the next. */
+/* Sets the piece that begins at place `first`. *mask is where the mask of that place lies, *mask_stride how far it is
+ * to that of the next, in elements. */
 static void find_piece(const ndr_select_job *job, int64_t first, int64_t end, ndr_select_piece *piece, int64_t *mask,
                        int64_t *mask_stride) {
   static const ndr_select_axis single = {1, 1, 1, 1};
@@ -84,9 +85,8 @@ static void find_piece(const ndr_select_job *job, int64_t first, int64_t end, nd
   }
 }
 
-/* The numbers of the bits that are set in each byte, and how many they are. */
-static uint16_t bits_of[256][8];
-static uint8_t count_of[256];
+static uint16_t bits_of[256][8]; /* the numbers of the bits that are set in each byte */
+static uint8_t count_of[256];    /* how many these are */
 static pthread_once_t bits_made = PTHREAD_ONCE_INIT;
 
 static void make_bits(void) {
@@ -95,8 +95,9 @@ static void make_bits(void) {
       if (byte >> bit & 1) bits_of[byte][count_of[byte]++] = (uint16_t)bit;
 }
 
-/* The numbers of the places whose byte is `wanted`. Eight bytes that are 0 or 1 become the bits of one, by a product
- * whose highest byte they are; then eight numbers are written, of which the next ones overwrite what is too many. */
+/* Lists the numbers of the places whose byte is `wanted`, and returns how many they are. A product gathers eight bytes
+ * of 0 or 1 in its highest byte, a bit each. Eight numbers are written for them, whatever their bits; those that are
+ * too many are overwritten by the next eight. */
 static int64_t make_list(const uint8_t *kept, int64_t count, uint8_t wanted, uint16_t *list) {
   const uint64_t ones = UINT64_C(0x0101010101010101), flip = wanted ? 0 : ones;
   int64_t length = 0, i = 0;
@@ -133,7 +134,8 @@ static int64_t count_block(const ndr_select_job *job, int64_t first, int64_t end
   return sum;
 }
 
-/* `before` places are kept before the first. */
+/* Moves places `first` to before `end`, elements from_rest to before to_rest of each slice. `before` places before
+ * `first` are kept. */
 static void move_block(const ndr_select_job *job, int64_t first, int64_t end, int64_t before, int64_t from_rest,
                        int64_t to_rest) {
   uint8_t kept[NDR_PIECE];

@@ -9,7 +9,7 @@
 
 #include "cpu/scan/combine.h"
 #include "cpu/scan/stream.h"
-#include "cpu/scan/turn.h"
+#include "cpu/scan/transpose.h"
 
 #define LOOPS(name)                                                                                                    \
   { merge_##name, fold_##name, join_##name, scan_##name, fold8_##name, join8_##name, scan8_##name }
@@ -54,7 +54,7 @@ static const ndr_scan_isa isa = {
          [NDR_C128] = {[NDR_C64] = store_c128_c64, [NDR_C128] = store_c128}},
     .load_word = {load_8, load_16, load_32, load_64, load_c128},
     .move = {store_8, store_16, store_32, store_64, store_c128},
-    .turn = {turn_8, turn_16, turn_32, turn_64, turn_128},
+    .transpose = {transpose_8, transpose_16, transpose_32, transpose_64, transpose_128},
     .stream = stream,
     .fence = fence,
     .loops = {ORDERED(NDR_I8, i8), ORDERED(NDR_I16, i16), ORDERED(NDR_I32, i32), ORDERED(NDR_I64, i64),

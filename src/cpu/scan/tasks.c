@@ -6,7 +6,7 @@
 /* A task has about as many elements. */
 enum { TASK = 16384 };
 
-void ndr_scan_tasks_end(ndr_scan_tasks *tasks, ndr_scan_plan *plan, int64_t lines, bool chained) {
+void ndr_scan_tasks_plan(ndr_scan_tasks *tasks, ndr_scan_plan *plan, int64_t lines, bool chained) {
   int64_t length = plan->problem.length, elements = lines * (length < TASK ? length : TASK) + 1;
   tasks->batch = elements < TASK ? TASK / elements : 1;
   tasks->chained = chained;
@@ -31,7 +31,7 @@ ndr_scan_chain ndr_scan_tasks_chain(const ndr_scan_tasks *tasks, char *workspace
   return ndr_scan_chain_at(workspace + unit * bytes, tasks->blocks, tasks->chain_bytes);
 }
 
-void ndr_scan_tasks_begin(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace) {
+void ndr_scan_tasks_begin_chains(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace) {
   for (int64_t unit = 0; tasks->chained && unit < tasks->units; unit++) {
     ndr_scan_chain chain = ndr_scan_tasks_chain(tasks, workspace, unit);
     ndr_scan_chain_begin(&chain, tasks->blocks);

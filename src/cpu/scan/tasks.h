@@ -16,19 +16,20 @@ typedef struct ndr_scan_tasks {
 } ndr_scan_tasks;
 
 typedef struct ndr_scan_task {
-  int64_t unit, end; /* units from one to before the other; of a chain one */
-  int64_t block;     /* of a chain */
+  int64_t unit, end; /* units from `unit` to before `end`; just one if blocks are chained */
+  int64_t block;     /* of that unit, if blocks are chained */
 } ndr_scan_task;
 
-/* Completes the tasks of units that have so many lines, and the plan's workspace, which is that of chains. */
-void ndr_scan_tasks_end(ndr_scan_tasks *tasks, ndr_scan_plan *plan, int64_t lines, bool chained);
+/* Call with units, blocks and chain_bytes set. Sets the rest for units of `lines` lines each, and the plan's workspace,
+ * in which the chains lie. */
+void ndr_scan_tasks_plan(ndr_scan_tasks *tasks, ndr_scan_plan *plan, int64_t lines, bool chained);
 
 /* Takes the next task; false: there is none. */
 bool ndr_scan_tasks_take(const ndr_scan_tasks *tasks, _Atomic int64_t *next, ndr_scan_task *task);
 
 /* Begins the chains of all units, in the plan's workspace, with what stands before the first block; without chains it
  * does nothing. */
-void ndr_scan_tasks_begin(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace);
+void ndr_scan_tasks_begin_chains(const ndr_scan_tasks *tasks, const ndr_scan_words *words, char *workspace);
 
 /* The chain of a unit, in the plan's workspace. */
 ndr_scan_chain ndr_scan_tasks_chain(const ndr_scan_tasks *tasks, char *workspace, int64_t unit);

@@ -50,7 +50,7 @@ static ndr_scan_rule rule_of(const ndr_scan_problem *problem) {
 
 /* ---- values ---- */
 
-/* A value as a word, of which the result is one that has been checked to hold it. */
+/* Writes a value as a word. That the result's dtype can hold it has been checked. */
 static void put_value(const ndr_scan_problem *problem, ndr_dtype word, double value, unsigned char *to) {
   ndr_dtype result = problem->result_dtype;
   if (result == NDR_F16) value = (double)ndr_f16_to_float(ndr_f16_from_double(value));
@@ -81,7 +81,7 @@ static void put_extreme(const ndr_scan_problem *problem, ndr_dtype word, unsigne
     put_value(problem, word, value, to);
 }
 
-/* -0 is what changes no bit of a sum; 0 is what is shown. */
+/* -0 changes no bit of a sum; but the sum of no elements, which an exclusive scan shows, is 0. */
 static void put_beginnings(const ndr_scan_problem *problem, ndr_dtype word, ndr_scan_words *words) {
   double sum = ndr_dtype_is_integer(problem->dtype) ? 0 : -0.0;
   bool skips = problem->skip_nan && ndr_dtype_is_float(problem->dtype);
@@ -125,9 +125,9 @@ void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words)
   if (skips && sums) words->clean = isa->clean[word];
   words->store = isa->store[pairs ? NDR_F64 : word][problem->result_dtype];
   words->move = isa->move[log2_of(words->to_bytes)];
-  words->turn_elements = isa->turn[log2_of(words->from_bytes)];
-  words->turn_words = isa->turn[log2_of(words->bytes)];
-  words->turn_results = isa->turn[log2_of(words->to_bytes)];
+  words->transpose_elements = isa->transpose[log2_of(words->from_bytes)];
+  words->transpose_words = isa->transpose[log2_of(words->bytes)];
+  words->transpose_results = isa->transpose[log2_of(words->to_bytes)];
   if ((double)problem->lines * (double)problem->length * (double)words->to_bytes >= STREAM_BYTES)
     words->stream = isa->stream;
   words->fence = isa->fence;
@@ -146,7 +146,7 @@ void ndr_scan_words_fill(const ndr_scan_words *words, const unsigned char *word,
   for (; done < bytes; done *= 2) memcpy(to + done, to, (size_t)(done < bytes - done ? done : bytes - done));
 }
 
-/* Pairs are made of f64 that lie behind the room for as many. */
+/* The f64 that pairs are made of are loaded into the second half of the pairs' memory. */
 static void load_pairs(const ndr_scan_words *words, const char *from, int64_t stride, char *to, int64_t count) {
   words->load(from, stride, (double *)(void *)to + count, count);
   words->pairs->make_pairs(to, words->skip_nan, count);

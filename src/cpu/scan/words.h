@@ -9,9 +9,9 @@ typedef struct ndr_scan_words {
   int64_t bytes, from_bytes, to_bytes; /* of a word, of an element, of a result */
   ndr_scan_load *load;
   ndr_scan_clean *clean; /* NULL: nothing is replaced */
-  ndr_scan_store *store; /* results beside each other */
-  ndr_scan_store *move;  /* of results to where they belong */
-  ndr_scan_turn *turn_elements, *turn_words, *turn_results;
+  ndr_scan_store *store; /* makes results of words */
+  ndr_scan_store *move;  /* copies results to where they belong */
+  ndr_scan_transpose *transpose_elements, *transpose_words, *transpose_results;
   void (*stream)(const void *from, void *to, int64_t bytes); /* NULL: results may stay in a cache */
   void (*fence)(void);
   ndr_scan_loops loops;
@@ -19,9 +19,9 @@ typedef struct ndr_scan_words {
   bool skip_nan;
   bool elements_are_words, words_are_results; /* bit by bit */
   bool sequential; /* elements are combined one after the other, from what stands before the line: no runs */
-  /* What changes no bit of what it is combined with, and replaces NaN; the result before a line's first element; and
-   * what stands before the first run, which is `nothing` unless there is an initial value. */
-  _Alignas(16) unsigned char nothing[16], first[16], before[16];
+  _Alignas(16) unsigned char nothing[16]; /* changes no bit of what it is combined with; replaces NaN */
+  _Alignas(16) unsigned char first[16];   /* its result is that before a line's first element */
+  _Alignas(16) unsigned char before[16];  /* stands before the first run: `nothing`, unless there is an initial value */
 } ndr_scan_words;
 
 /* NULL where the loops can scan the problem, else why not. */
@@ -34,7 +34,7 @@ void ndr_scan_words_fill(const ndr_scan_words *words, const unsigned char *word,
 /* Loads `count` elements as words. */
 void ndr_scan_words_load(const ndr_scan_words *words, const char *from, int64_t stride, void *to, int64_t count);
 
-/* The results of words, one after the other: written to `to`, or the words themselves. Pairs are lost. */
+/* Returns the results of words, one after the other: at `to`, or at `from` if words are results. Changes pairs. */
 const char *ndr_scan_words_finish(const ndr_scan_words *words, void *from, char *to, int64_t count);
 
 /* Moves results to where they belong; past the caches if `streams` and they are large. */

@@ -8,13 +8,14 @@
 #include "h5/read/slabs.h"
 
 typedef struct ndr_slab_iterator {
-  int part_count, dim;          /* dim along which the parts lie; 0 and any dim of a single part do */
+  int part_count;               /* may be 0: there are no slabs then */
+  int dim;                      /* along which the parts lie; of a single part any */
   const ndr_slabs *parts;       /* cut alike in the kept dims if dim is reduced */
   int part;                     /* under `backward`, where dim is reduced, counted from the last */
   int64_t origin[NDR_MAX_DIMS]; /* where the parts begin in the whole array */
   int64_t start[NDR_MAX_DIMS];
-  int64_t cells,
-      pieces;        /* of the parts before this one: along the reduced dims, where these have the parts, or in all */
+  int64_t cells;     /* of the parts before this one along the reduced dims, if dim is reduced */
+  int64_t pieces;    /* of the parts before this one, if dim is kept */
   int64_t stretches; /* of each cell along the kept dims */
   int64_t piece;     /* of the slab that came last */
   bool started;

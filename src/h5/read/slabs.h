@@ -2,10 +2,11 @@
  *
  * Cells cover the array: boxes of one extent, smaller at the edges, cut only at borders of storage units (chunks). A
  * cell is cut into leaves, which are reduced each on its own and then added, for every output in the order of the cells
- * and, in a cell, of its leaves, row by row. So many cells in a row are a stretch: what its leaves add up to is added
- * to what the stretches before it did. A stretch of the cells of the same outputs is a piece, the least that a process
- * may have of a reduction. Cells, leaves and stretches follow from shape, chunks, dtypes, dims and operators alone, so
- * that what memory, threads and processes there are does not show in the last bits of a sum.
+ * and, in a cell, of its leaves, row by row. A stretch is a fixed number of cells that follow each other: its leaves
+ * are added up by themselves, and their sum is added to that of the stretches before. A stretch of the cells of the
+ * same outputs is a piece, the least that a process may have of a reduction. Cells, leaves and stretches follow from
+ * shape, chunks, dtypes, dims and operators alone. So the last bits of a sum do not depend on memory, threads and
+ * processes.
  *
  * A slab is what is read at once: a cell, or, where memory does not take that, a part of one, whole leaves in their
  * order; a chunk is then decoded for each part. The slabs over one range of the kept dims make a block: its outputs are
@@ -33,7 +34,7 @@ typedef struct ndr_slabs {
   int64_t unit[NDR_MAX_DIMS]; /* extent of a chunk, at most the shape; 1 where data are not chunked */
   int64_t lead[NDR_MAX_DIMS]; /* what the first unit lacks; less than unit */
   bool reduced[NDR_MAX_DIMS];
-  int64_t groups; /* that each output is of, as many more; 0: outputs are of no groups */
+  int64_t groups; /* each of them has outputs of its own; 0: there are none */
   bool chunked;
   bool on_gpu; /* slabs are reduced by a GPU */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
@@ -43,7 +44,7 @@ typedef struct ndr_slabs {
   int64_t stored_bytes;                           /* of an element in the file */
   int64_t reduced_bytes;                          /* of one as it is reduced */
   int64_t cell[NDR_MAX_DIMS], leaf[NDR_MAX_DIMS]; /* extents that ndr_slabs_grid sets */
-  int64_t stretch;                                /* cells that it has; set by the same */
+  int64_t stretch;                                /* cells of a stretch; ndr_slabs_grid sets it, too */
   int64_t element_bytes;                          /* in a slot */
   int64_t output_bytes;                           /* of partial states for each output of a block */
   int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
@@ -116,11 +117,13 @@ int64_t ndr_slabs_mirrored(const ndr_slabs *slabs, int d, int64_t start);
 /* The elements of the slab that starts at start[]. */
 void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size);
 
-/* Which leaf of its cell, along the kept dims, begin[] is in. How many leaves a slab, the box of begin[] and size[],
- * has along the dims that are reduced (or that are kept), and where leaf number `index` along these lies: sets low[]
- * and count[] of these dims. */
+/* How many leaves a slab, the box of begin[] and size[], has along the dims that are reduced, or that are kept. */
 int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced);
+
+/* Which leaf of its cell, along the kept dims, begin[] is in. */
 int64_t ndr_slabs_leaf_at(const ndr_slabs *slabs, const int64_t *begin);
+
+/* Where leaf number `index` of those that ndr_slabs_leaves counts lies: sets low[] and count[] of these dims. */
 void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,
                     int64_t *low, int64_t *count);
 

@@ -1,6 +1,6 @@
-/* See fold.h. A column is what the leaves have in common that come to the same outputs; it has a block of its own, so
- * that columns are reduced at the same time, and another for the stretches before the one at hand. On a GPU a slab is a
- * leaf, and there is one column. */
+/* See fold.h. A column is the leaves of a block that are added to the same outputs. It has a block of states of its
+ * own, so that columns are reduced at the same time, and another for the stretches before the one at hand. On a GPU a
+ * slab is a leaf, and there is one column. */
 #include "h5/run/fold.h"
 
 #include <stdlib.h>
@@ -10,12 +10,14 @@
 struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
-  ndr_gpus *gpus;              /* that reduce slabs; NULL: the CPU does */
-  int64_t column_count, depth; /* the latter leaves of a column that the slab has */
-  ndr_block *columns, *before; /* the stretch at hand, and those before it; NULL where there are none */
-  ndr_block *pieces;           /* the leaves of a slab that are added apart */
-  ndr_leaf_buffers *buffers;   /* for each thread */
-  ndr_leaf_slab at;            /* the slab at hand */
+  ndr_gpus *gpus;            /* that reduce slabs; NULL: the CPU does */
+  int64_t column_count;      /* of the block */
+  int64_t depth;             /* leaves that the slab at hand has in each column */
+  ndr_block *columns;        /* each one's states of the stretch at hand */
+  ndr_block *before;         /* each one's states of the stretches before that; NULL where there are none */
+  ndr_block *pieces;         /* states of single leaves of a slab, where they are added apart */
+  ndr_leaf_buffers *buffers; /* for each thread */
+  ndr_leaf_slab at;          /* the slab at hand */
 };
 
 ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed, ndr_gpus *gpus) {

@@ -13,8 +13,8 @@ ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *fee
 /* Starts the block whose first slab this is. */
 ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 
-/* Adds a slab of the block as it was read, and gives its slot back to the feed, or on a GPU that of an earlier one; may
- * change data. */
+/* Adds a slab of the block as it was read; may change data. Then gives a slot back to the feed: the slab's own, or on a
+ * GPU that of an earlier one. */
 ndr_status ndr_fold_add(ndr_fold *fold, ndr_slab *slab, void *data);
 
 /* Takes the partial states of one column of a piece. */

@@ -10,7 +10,7 @@
  * chunk that each thread works on. */
 #define RESULT_COPIES 3
 
-/* Enough halvings to bring the targets of slabs.c down to one element. */
+/* Enough halvings to bring the targets of slabs_cut.c down to one element. */
 #define MOST_SHIFTS 24
 
 /* The most elements that ndr_convert_stored takes apart at once. */

@@ -1,0 +1,125 @@
+/* Operators of one's own that read arrays beside the array, and choices for problems with such arrays, which are
+ * remembered. */
+#include <stdio.h>
+
+#include "ndreduce/operator.h"
+#include "ndreduce/plan.h"
+#include "support/small.h"
+#include "support/suite.h"
+
+static const DLDevice cpu = {kDLCPU, 0};
+
+/* ---- operators of one's own ---- */
+
+/* Each operator of a call has a result as the call's, described with the call's options. */
+START_TEST(each_operator_of_a_call_is_described) {
+  DLTensor weight = small_weights();
+  double dots[2], wide[2], sums[2];
+  int64_t shape[] = {2}, sizes[3][NDR_MAX_DIMS];
+  DLTensor array = small_array(), results[3], absent = ndr_tensor(NULL, NDR_F64, 1, (int64_t[]){7});
+  void *const data[] = {dots, wide, sums};
+  const DLTensor *with[] = {&weight}, *unfit[] = {&absent};
+  DLTensor *const given[] = {&results[0], &results[1], &results[2]};
+  const ndr_options *options = NDR_OPTIONS(.with = with, .with_count = 1, .keepdims = 1);
+  ndr_op ops[3] = {NDR_SUM, NDR_SUM, NDR_SUM};
+  assert_ok(ndr_operator_create(&ops[0], "dot(x, y): s += x * y -> s", NULL, 0));
+  assert_ok(ndr_operator_create(&ops[1], "twice(x): s += 2.0 * x -> s", NULL, 0));
+  for (int i = 0; i < 3; i++) {
+    results[i].shape = sizes[i];
+    assert_ok(ndr_result_describe(&array, NDR_DIMS(1), ops[i], options, &results[i]));
+    ck_assert(results[i].ndim == 2 && sizes[i][0] == shape[0] && sizes[i][1] == 1);
+    ck_assert_uint_le(results[i].dtype.bits, 64);
+    results[i].data = data[i];
+  }
+  assert_ok(ndreduce_many(&array, NDR_DIMS(1), 3, ops, given, options));
+  ck_assert(dots[0] == 8.5 && dots[1] == 19);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[0], NULL, &results[0]), NDR_ERR_ARGUMENT, "dot reads 2");
+  options = NDR_OPTIONS(.with = unfit, .with_count = 1);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[0], options, &results[0]), NDR_ERR_ARGUMENT, "broadcast");
+  ndr_operator_destroy(ops[0]);
+  ndr_operator_destroy(ops[1]);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[1], options, &results[1]), NDR_ERR_OP, "destroyed");
+}
+END_TEST
+
+/* A plan says what it was made for, also once its operators have been destroyed. */
+START_TEST(a_plan_is_described_after_its_operators) {
+  char before[512], after[512];
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  assert_ok(ndr_problem_parse("{above(x; t): n += x > t -> n}(2.5),sum f64 [2,3] /1", &problem));
+  assert_ok(ndr_plan_create(&plan, &problem, (DLDevice){kDLCPU, 0}, NULL, NULL));
+  ndr_plan_describe(plan, before, sizeof before);
+  ck_assert_ptr_eq(strstr(before, "{above(x; t): n += x > t -> n}(2.5),sum f64 [2,3] /1 on cpu:0"), before);
+  ndr_operator_destroy(problem.ops[0]);
+  ndr_plan_describe(plan, after, sizeof after);
+  ck_assert_str_eq(after, before);
+  ndr_plan_destroy(plan);
+}
+END_TEST
+
+START_TEST(own_operators_read_their_arrays) {
+  DLTensor weight = small_weights();
+  double out[2];
+  int64_t shape[] = {2};
+  DLTensor array = small_array(), result = ndr_tensor(out, NDR_F64, 1, shape),
+           form = {.shape = (int64_t[NDR_MAX_DIMS]){0}};
+  const DLTensor *with[] = {&weight};
+  const ndr_options *options = NDR_OPTIONS(.with = with, .with_count = 1);
+  ndr_op op;
+  assert_ok(ndr_operator_create(&op, "dot(x, y): s += x * y -> s", NULL, 0));
+  assert_ok(ndr_result_describe(&array, NDR_DIMS(1), op, options, &form));
+  ck_assert(form.ndim == 1 && form.dtype.bits == 64);
+  assert_ok(ndreduce(&array, NDR_DIMS(1), op, &result, options));
+  ck_assert(out[0] == 8.5 && out[1] == 19);
+  assert_fails(ndreduce(&array, NDR_DIMS(1), op, &result, NULL), NDR_ERR_ARGUMENT, "dot reads 2 arrays");
+  ndr_operator_destroy(op);
+  assert_fails(ndreduce(&array, NDR_DIMS(1), op, &result, options), NDR_ERR_OP, "operator");
+}
+END_TEST
+
+START_TEST(plans_outlive_operators) {
+  const char *text = "{dot(x, y): s += x * y -> s} f32 [2,3] /1 with=f64[0,1]";
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  char description[600];
+  double out[2];
+  assert_ok(ndr_problem_parse(text, &problem));
+  assert_ok(ndr_plan_create(&plan, &problem, cpu, NULL, NULL));
+  ck_assert_uint_gt(ndr_plan_describe(plan, description, sizeof description), 0);
+  ck_assert(strstr(description, "with=f64[0,1] on cpu"));
+  ndr_operator_destroy(problem.ops[0]);
+  assert_ok(ndr_plan_execute_operands(plan, (const void *[]){small_x, small_w}, (void *[]){out}, NULL, 0, NULL));
+  ck_assert(out[0] == 8.5 && out[1] == 19);
+  ck_assert_uint_gt(ndr_plan_describe(plan, description, sizeof description), 0);
+  ndr_plan_destroy(plan);
+}
+END_TEST
+
+/* ---- measurements ---- */
+
+START_TEST(choices_of_problems_with_operands_are_remembered) {
+  const char *line = "sum f32 [100,100] /0 where=bool[1,0] weights=f64[0,1] on cpu 2 threads: scalar 5 us\n";
+  char text[4096];
+  ndr_measurements_forget();
+  assert_ok(ndr_measurements_import(line));
+  ndr_measurements_export(text, sizeof text);
+  ck_assert_str_eq(text, line);
+  assert_ok(ndr_measurements_import("{hot(x; t): n += x > t -> n}(3) f32 [100] /0 on cpu 2 threads: scalar 5 us"));
+  assert_ok(ndr_measurements_import("sum i32 [100] /0 initial=7 on cpu 2 threads: scalar 5 us"));
+  assert_fails(ndr_measurements_import("{at(x): s += index(0) + x -> s} f32 [100] /0 on cpu 2 threads: scalar 5 us"),
+               NDR_ERR_PARSE, "not remembered");
+  ndr_measurements_export(text, sizeof text);
+  ck_assert(strstr(text, "{hot(x; t): n += x > t -> n}(3) f32 [100] /0 on cpu"));
+  ck_assert(strstr(text, "sum i32 [100] /0 initial=0 on cpu"));
+  ndr_measurements_forget();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("operands of own operators");
+  suite_case(suite, "operators", 10, own_operators_read_their_arrays, each_operator_of_a_call_is_described,
+             a_plan_is_described_after_its_operators, plans_outlive_operators, NULL);
+  suite_case(suite, "measurements", 10, choices_of_problems_with_operands_are_remembered, NULL);
+  return suite_run(suite);
+}

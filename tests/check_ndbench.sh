@@ -346,13 +346,16 @@ has err "8 times, and '9' is one more"
 run 2 ladder --device cpu -n 1073741825 select
 has err 'select takes 2^30 elements at most, not 1073741825'
 run 2 ladder --device cpu --op max select
-has err '^ndbench: --op is for reduce, axes, nd and scan, and no such ladder is chosen '
+has err '^ndbench: --op is for reduce, axes, nd and scan, and no such ladder or rung is chosen '
 run 2 ladder --device cpu --shape 3x4 scan
-has err '^ndbench: --shape is for axes, and no such ladder is chosen '
+has err '^ndbench: --shape is for axes, and no such ladder or rung is chosen '
 run 2 ladder --device cpu --shape 3x4
 run 2 ladder --device cpu --keep 10 scan
 run 2 ladder --device cpu --dims 1x2x3x4x5 axes
 run 2 ladder --device cpu --overlap 2 select
+run 2 ladder --device cpu --overlap 2 axes nd
+has err '^ndbench: --overlap is for rungs 8 to 10 of reduce, and no such ladder or rung is chosen '
+run 2 ladder --device cpu --overlap 2 --rung 7
 run 2 ladder --device cpu --length 10 axes nd
 run 2 ladder --rung s3 reduce select
 has err "lack rung 's3'"

@@ -140,6 +140,9 @@ ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, cons
 ndr_status ndr_check_result(const char *op, ndr_dtype dtype, ndr_dtype expected, int ndim, const int64_t *shape,
                             const DLTensor *result);
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
+/* Makes the strides of dims with fewer than two elements 0. They lead nowhere, and a caller's may be any number, so
+ * that products with them overflow. */
+void ndr_settle_strides(int ndim, const int64_t *shape, int64_t *strides);
 
 /* Checks the problem, makes its programs and fills in a request with compact results. Free with ndr_request_free. */
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem);

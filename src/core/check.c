@@ -30,6 +30,11 @@ void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides) {
   }
 }
 
+void ndr_settle_strides(int ndim, const int64_t *shape, int64_t *strides) {
+  for (int d = 0; d < ndim; d++)
+    if (shape[d] < 2) strides[d] = 0;
+}
+
 ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes) {
   int64_t span = (int64_t)bytes;
   for (int d = 0; d < ndim; d++) {

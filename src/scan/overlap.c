@@ -32,16 +32,21 @@ static void add_term(equation *all, int64_t step, int64_t most) {
   all->terms[t].most += most;
 }
 
-/* Adds an array's terms; returns the byte that the lowest of its elements begins at, from its element 0. */
-static int64_t add_span(equation *all, const ndr_span *span) {
-  int64_t lowest = 0;
+static bool is_empty(const ndr_span *span) {
+  for (int d = 0; d < span->ndim; d++)
+    if (span->shape[d] == 0) return true;
+  return false;
+}
+
+/* Adds an array's terms, and sets the bytes from its element 0 down to the lowest element and up to the highest. */
+static void add_span(equation *all, const ndr_span *span, int64_t *down, int64_t *up) {
+  *down = *up = 0;
   for (int d = 0; d < span->ndim; d++) {
+    if (span->shape[d] == 1) continue;
     int64_t step = span->strides[d] * (int64_t)span->bytes, most = span->shape[d] - 1;
-    if (most == 0) continue;
-    if (step < 0) lowest += step * most;
+    *(step < 0 ? down : up) += llabs(step) * most;
     add_term(all, llabs(step), most);
   }
-  return lowest;
 }
 
 static int by_step(const void *a, const void *b) {
@@ -63,22 +68,19 @@ static bool solves(equation *all, int t, wide target) {
   return false;
 }
 
-/* With j counted from its end, b's terms have the sign of a's, and both lowest addresses go into the target. */
+/* With j counted from its end, b's terms have the sign of a's, and the target is from a's lowest byte to b's highest.
+ */
 bool ndr_spans_overlap(const ndr_span *a, const ndr_span *b) {
   equation all = {0};
-  int64_t low_a = add_span(&all, a), before = 0;
-  for (int d = 0; d < a->ndim; d++)
-    if (a->shape[d] == 0) return false;
-  int64_t low_b = add_span(&all, b);
-  for (int d = 0; d < b->ndim; d++) {
-    if (b->shape[d] == 0) return false;
-    before += llabs(b->strides[d] * (int64_t)b->bytes) * (b->shape[d] - 1);
-  }
+  int64_t down_a, up_a, down_b, up_b;
+  if (is_empty(a) || is_empty(b)) return false;
+  add_span(&all, a, &down_a, &up_a);
+  add_span(&all, b, &down_b, &up_b);
   add_term(&all, 1, (int64_t)a->bytes - 1);
   add_term(&all, 1, (int64_t)b->bytes - 1);
   qsort(all.terms, (size_t)all.count, sizeof *all.terms, by_step);
   for (int t = all.count - 1; t >= 0; t--)
     all.reach[t] = all.reach[t + 1] + (wide)all.terms[t].step * all.terms[t].most;
-  wide first_a = (wide)(uintptr_t)a->address + low_a, first_b = (wide)(uintptr_t)b->address + low_b;
-  return solves(&all, 0, first_b - first_a + before + (wide)b->bytes - 1);
+  wide lowest_a = (wide)(uintptr_t)a->address - down_a, highest_b = (wide)(uintptr_t)b->address + up_b;
+  return solves(&all, 0, highest_b + (wide)b->bytes - 1 - lowest_a);
 }

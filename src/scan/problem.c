@@ -69,10 +69,12 @@ static ndr_status set_result(ndr_scan_problem *problem, const ndr_request *reque
   snprintf(what, sizeof what, "the result of %s", ndr_op_label(call->op, label));
   NDR_TRY(ndr_check_bytes(what, problem->result_ndim, problem->result_shape, ndr_dtype_bytes(problem->result_dtype)));
   ndr_compact_strides(problem->result_ndim, problem->result_shape, problem->result_strides);
-  if (!result) return NDR_OK;
-  NDR_TRY(ndr_check_result(ndr_op_label(call->op, label), request->problem.dtype, problem->result_dtype,
-                           problem->result_ndim, problem->result_shape, result));
-  for (int d = 0; result->strides && d < problem->result_ndim; d++) problem->result_strides[d] = result->strides[d];
+  if (result)
+    NDR_TRY(ndr_check_result(ndr_op_label(call->op, label), request->problem.dtype, problem->result_dtype,
+                             problem->result_ndim, problem->result_shape, result));
+  for (int d = 0; result && result->strides && d < problem->result_ndim; d++)
+    problem->result_strides[d] = result->strides[d];
+  ndr_settle_strides(problem->result_ndim, problem->result_shape, problem->result_strides);
   return NDR_OK;
 }
 
@@ -155,14 +157,12 @@ static int64_t result_stride(const ndr_scan_problem *problem, int d, int64_t beh
   return problem->result_ndim == problem->ndim ? problem->result_strides[d] : problem->result_strides[0] * behind;
 }
 
-/* A reversed walk starts at the last element, also where a line has one element or none: a longer result has its first
- * value behind that. */
+/* A longer result has its first value one step before a line's first element, where the walk starts. */
 static void set_axes(ndr_scan_problem *problem, const ndr_request *request, int dim, bool reverse) {
   int64_t behind = 1;
   int inner = dim >= 0 ? dim : problem->ndim - 1;
   if (problem->result_ndim > 0) problem->result_step = result_stride(problem, inner > 0 ? inner : 0, 1);
   if (problem->longer && !reverse) problem->result_origin = problem->result_step;
-  if (problem->longer && reverse && problem->length == 0) problem->result_origin = -problem->result_step;
   if (reverse) problem->result_step = -problem->result_step;
   for (int d = problem->ndim - 1; d >= 0; d--) {
     ndr_scan_axis axis = {problem->shape[d], problem->strides[d], result_stride(problem, d, behind), {0}, {0}};
@@ -210,12 +210,14 @@ static void copy_members(ndr_scan_problem *problem, const ndr_request *request, 
   problem->ndim = given->ndim;
   memcpy(problem->shape, given->shape, sizeof problem->shape);
   memcpy(problem->strides, given->strides, sizeof problem->strides);
+  ndr_settle_strides(problem->ndim, problem->shape, problem->strides);
   problem->length = problem->lines = 1;
   for (int d = 0; d < given->ndim; d++) *(request->reduced[d] ? &problem->length : &problem->lines) *= given->shape[d];
   problem->operand_count = given->operand_count;
   for (int k = 0; k < given->operand_count; k++) {
     problem->operand_dtypes[k] = given->operands[k].dtype;
     memcpy(problem->operand_strides[k], given->operands[k].strides, sizeof problem->operand_strides[k]);
+    ndr_settle_strides(problem->ndim, problem->shape, problem->operand_strides[k]);
   }
   problem->place_count = request->place_count;
 }
@@ -243,8 +245,7 @@ void ndr_scan_problem_free(ndr_scan_problem *problem) {
 /* In place: each element is written where it was read. */
 static bool same_layout(const ndr_scan_problem *problem, ndr_dtype dtype, const int64_t *strides) {
   bool same = dtype == problem->result_dtype && problem->result_ndim == problem->ndim && !problem->longer;
-  for (int d = 0; same && d < problem->ndim; d++)
-    same = problem->shape[d] < 2 || strides[d] == problem->result_strides[d];
+  for (int d = 0; same && d < problem->ndim; d++) same = strides[d] == problem->result_strides[d];
   return same;
 }
 

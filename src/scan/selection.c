@@ -26,6 +26,7 @@ static ndr_status take_array(ndr_selection *made, const DLTensor *array, int dim
   made->ndim = problem->ndim;
   memcpy(made->shape, problem->shape, sizeof made->shape);
   memcpy(made->strides, problem->strides, sizeof made->strides);
+  ndr_settle_strides(made->ndim, made->shape, made->strides);
   made->dim = -1;
   if (dim != NDR_SCAN_ALL) {
     NDR_TRY(ndr_check_dims(made->ndim, 1, &dim, reduced));
@@ -48,6 +49,7 @@ static ndr_status take_mask(ndr_selection *made, const DLTensor *mask, const ndr
   if (dtype != NDR_BOOL) return ndr_fail(NDR_ERR_DTYPE, "the mask is %s, must be bool", ndr_dtype_name(dtype));
   if (made->dim < 0) {
     NDR_TRY(ndr_broadcast_strides(problem, "mask", mask, made->mask_strides));
+    ndr_settle_strides(made->ndim, made->shape, made->mask_strides);
     return ndr_check_span("mask", made->ndim, made->shape, made->mask_strides, 1);
   }
   ndr_problem along = *problem;
@@ -57,6 +59,7 @@ static ndr_status take_mask(ndr_selection *made, const DLTensor *mask, const ndr
   if (mask->ndim != 1)
     return ndr_fail(NDR_ERR_ARGUMENT, "the mask has %d dims, and along a dim must have one", mask->ndim);
   NDR_TRY(ndr_broadcast_strides(&along, "mask", mask, &stride));
+  ndr_settle_strides(1, along.shape, &stride);
   made->mask_strides[made->dim] = stride;
   return ndr_check_span("mask", 1, along.shape, &stride, 1);
 }
@@ -94,6 +97,7 @@ static ndr_status take_result(ndr_selection *made, const DLTensor *result) {
   NDR_TRY(ndr_check_bytes(what, made->result_ndim, made->result_shape, ndr_dtype_bytes(made->result_dtype)));
   ndr_compact_strides(made->result_ndim, made->result_shape, made->result_strides);
   for (int d = 0; result->strides && d < made->result_ndim; d++) made->result_strides[d] = result->strides[d];
+  ndr_settle_strides(made->result_ndim, made->result_shape, made->result_strides);
   return NDR_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ndreduce/operator.h"
 #include "ndreduce/scan.h"
 #include "support/array.h"
 #include "support/suite.h"
@@ -219,6 +220,29 @@ START_TEST(in_place_is_the_same_address_and_strides) {
 }
 END_TEST
 
+/* Their strides lead nowhere, and products with them would overflow. */
+START_TEST(strides_of_single_elements_are_any_number) {
+  float x[3] = {1, 2, 3}, out[3] = {9, 9, 9};
+  int64_t row[] = {1, 3}, none[] = {0, 3}, most[] = {INT64_MAX, 1}, least[] = {INT64_MIN, 1}, wide[] = {1, INT64_MAX};
+  DLTensor array = ndr_tensor(x, NDR_F32, 2, row), result = ndr_tensor(out, NDR_F32, 2, row);
+  array.strides = most;
+  result.strides = least;
+  assert_ok(ndr_scan(&array, 0, NDR_SUM, &result, NDR_SCAN_OPTIONS(.reverse = 1)));
+  ck_assert(out[0] == 1 && out[1] == 2 && out[2] == 3);
+  assert_ok(ndr_scan(&array, NDR_SCAN_ALL, NDR_SUM, &result, NULL));
+  ck_assert(out[0] == 1 && out[1] == 3 && out[2] == 6);
+  array.shape = none;
+  assert_ok(ndr_scan(&array, 0, NDR_PROD, &result, NDR_SCAN_OPTIONS(.reverse = 1, .include_initial = 1)));
+  ck_assert(out[0] == 1 && out[1] == 1 && out[2] == 1);
+  array.strides = wide;
+  array.shape = (int64_t[]){0, 1};
+  result = ndr_tensor(out, NDR_F32, NDR_SHAPE(1));
+  result.strides = least;
+  assert_ok(ndr_scan(&array, NDR_SCAN_ALL, NDR_SUM, &result, NDR_SCAN_OPTIONS(.reverse = 1, .include_initial = 1)));
+  ck_assert(out[0] == 0 && out[1] == 1);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 START_TEST(bad_arguments_are_named) {
@@ -325,6 +349,23 @@ START_TEST(a_plan_runs_again_with_the_workspace_it_names) {
 }
 END_TEST
 
+/* A pool has 1024 threads at most; each has memory of its own for an operator of one's own. */
+START_TEST(threads_that_cannot_be_take_no_memory) {
+  size_t bytes[2];
+  ndr_op mean;
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(100000, 4000));
+  assert_ok(ndr_operator_create(&mean, "mean(x): s += x, n += 1 -> s / n", NULL, 0));
+  for (int i = 0; i < 2; i++) {
+    ndr_scan_plan *plan;
+    assert_ok(ndr_scan_plan_create(&plan, &array, 1, mean, NULL, NDR_SCAN_OPTIONS(.threads = i ? 1024 : INT32_MAX)));
+    bytes[i] = ndr_scan_plan_workspace(plan);
+    ndr_scan_plan_destroy(plan);
+  }
+  ck_assert_uint_eq(bytes[0], bytes[1]);
+  ndr_operator_destroy(mean);
+}
+END_TEST
+
 START_TEST(a_plan_describes_itself) {
   char text[1024], small[8];
   ndr_scan_plan *plan;
@@ -371,9 +412,9 @@ int main(void) {
              running_sums_of_what_is_not_negative_never_decrease, NULL);
   suite_case(suite, "shapes", 30, all_elements_go_in_row_major_order, no_elements_have_no_results_or_the_first,
              a_scalar_is_a_line_of_one, thirty_two_dims_are_scanned_along_any, in_place_is_the_same_address_and_strides,
-             NULL);
+             strides_of_single_elements_are_any_number, NULL);
   suite_case(suite, "refused", 30, bad_arguments_are_named, bad_layouts_are_named, NULL);
-  suite_case(suite, "plans", 30, a_plan_runs_again_with_the_workspace_it_names, a_plan_describes_itself,
-             failing_to_plan_leaves_null, NULL);
+  suite_case(suite, "plans", 30, a_plan_runs_again_with_the_workspace_it_names, threads_that_cannot_be_take_no_memory,
+             a_plan_describes_itself, failing_to_plan_leaves_null, NULL);
   return suite_run(suite);
 }

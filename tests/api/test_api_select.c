@@ -113,6 +113,34 @@ START_TEST(nothing_is_selected_from_nothing) {
 }
 END_TEST
 
+/* Their strides lead nowhere, and products with them would overflow. */
+START_TEST(strides_of_single_elements_are_any_number) {
+  float out[3] = {9, 9, 9};
+  int64_t row[] = {1, 3}, most[] = {INT64_MAX, 1}, least[] = {INT64_MIN, 1}, places[2] = {9, 9}, count = -1;
+  uint8_t keeps = 1;
+  DLTensor array = ndr_tensor(x, NDR_F32, 2, row), kept = ndr_tensor(mask, NDR_BOOL, 2, row);
+  DLTensor result = ndr_tensor(out, NDR_F32, 2, row), indices = ndr_tensor(places, NDR_I64, NDR_SHAPE(1, 2));
+  array.strides = most;
+  kept.strides = result.strides = indices.strides = least;
+  assert_ok(ndr_partition(&array, &kept, NDR_SCAN_ALL, &result, &count, NULL));
+  ck_assert(count == 2 && out[0] == 1 && out[1] == 3 && out[2] == 2);
+  kept = ndr_tensor(&keeps, NDR_BOOL, NDR_SHAPE(1));
+  kept.strides = least;
+  assert_ok(ndr_select(&array, &kept, 0, &result, &count, NULL));
+  ck_assert(count == 1 && out[0] == 1 && out[1] == 2 && out[2] == 3);
+  array.shape = (int64_t[]){1, 1};
+  assert_ok(ndr_nonzero(&array, &indices, &count, NULL));
+  ck_assert(count == 1 && places[0] == 0 && places[1] == 0);
+  array.shape = (int64_t[]){0, 3};
+  array.strides = least;
+  result.shape = (int64_t[]){0};
+  result.ndim = 1;
+  kept = ndr_tensor(mask, NDR_BOOL, NDR_SHAPE(1, 3));
+  assert_ok(ndr_select(&array, &kept, NDR_SCAN_ALL, &result, &count, NULL));
+  ck_assert_int_eq(count, 0);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 START_TEST(bad_arguments_are_named) {
@@ -300,7 +328,7 @@ int main(void) {
   Suite *suite = suite_create("api select");
   suite_case(suite, "by hand", 30, elements_are_selected_in_row_major_order, slices_are_selected_along_a_dim,
              a_small_result_gets_what_fits, a_partition_has_the_kept_ones_first, nonzero_gives_indices,
-             nothing_is_selected_from_nothing, NULL);
+             nothing_is_selected_from_nothing, strides_of_single_elements_are_any_number, NULL);
   suite_case(suite, "refused", 30, bad_arguments_are_named, NULL);
   TCase *random = tcase_create("random");
   tcase_set_timeout(random, 120);

@@ -95,6 +95,9 @@ extern const int ladder_rung_count;
 /* Loads from the array that a thread of a rung's kernel has in flight before it uses the first of them. */
 int ladder_loads(const ladder_rung *rung, const ladder_options *options);
 
+/* Whether a thread of the rung's kernel takes as many elements as options.overlap says. */
+bool ladder_overlaps(const ladder_rung *rung);
+
 /* Whether text is the rung's number, with or without the letter that it may have. */
 bool ladder_rung_is(const ladder_rung *rung, const char *text);
 extern const char *const ladder_kind_names[LADDER_KINDS];

@@ -193,7 +193,15 @@ static void choose_kinds(ladder_options *options, bool named) {
   if (!any) cli_refuse(&bench_ladder_cli, "the ladders that are named lack rung '%s'", options->rung);
 }
 
-/* Refuses options that only other ladders have. */
+static bool overlaps(const ladder_options *options) {
+  for (int i = 0; i < ladder_rung_count; i++)
+    if (options->kinds[ladder_rungs[i].kind] && ladder_overlaps(&ladder_rungs[i]) &&
+        (!options->rung || ladder_rung_is(&ladder_rungs[i], options->rung)))
+      return true;
+  return false;
+}
+
+/* Refuses options that only other ladders or rungs have. */
 static void check_used(const ladder_options *options) {
   const bool *chosen = options->kinds, folds = chosen[LADDER_REDUCE] || chosen[LADDER_AXES] || chosen[LADDER_ND];
   const struct {
@@ -201,7 +209,7 @@ static void check_used(const ladder_options *options) {
     bool given, used;
     const char *ladders;
   } rules[] = {{"--op", options->has_op, folds || chosen[LADDER_SCAN], "reduce, axes, nd and scan"},
-               {"--overlap", options->overlap != 0, folds, "reduce, axes and nd"},
+               {"--overlap", options->overlap != 0, overlaps(options), "rungs 8 to 10 of reduce"},
                {"--length", options->length != 0, chosen[LADDER_REDUCE] || chosen[LADDER_SCAN] || chosen[LADDER_SELECT],
                 "reduce, scan and select"},
                {"--shape", options->shape_count != 0, chosen[LADDER_AXES], "axes"},
@@ -209,7 +217,8 @@ static void check_used(const ladder_options *options) {
                {"--keep", options->keep_count != 0, chosen[LADDER_SELECT], "select"}};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i].given && !rules[i].used)
-      cli_refuse(&bench_ladder_cli, "%s is for %s, and no such ladder is chosen", rules[i].option, rules[i].ladders);
+      cli_refuse(&bench_ladder_cli, "%s is for %s, and no such ladder or rung is chosen", rules[i].option,
+                 rules[i].ladders);
 }
 
 void ladder_options_read(ladder_options *options, int argc, char **argv) {

@@ -25,7 +25,7 @@ void ladder_table_head(const ladder_options *options, const ladder_data *data, F
   for (int d = 0; d < data->ndim; d++) fprintf(to, d ? " x %lld" : "%lld", (long long)data->shape[d]);
   if (data->kind == LADDER_SELECT) fprintf(to, ", %d %% kept", data->keep);
   fprintf(to, ", blocks of %d", options->block);
-  if (data->kind < LADDER_SCAN) fprintf(to, ", OVERLAP %d", options->overlap);
+  if (data->kind == LADDER_REDUCE) fprintf(to, ", OVERLAP %d", options->overlap);
   fputs(is_timed(options) ? "\n" : ", counted under emulation\n", to);
   fprintf(to, "%-4s %-30s ", "rung", "");
   if (is_timed(options))

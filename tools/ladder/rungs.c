@@ -367,9 +367,14 @@ const ladder_rung ladder_rungs[] = {
 };
 const int ladder_rung_count = sizeof ladder_rungs / sizeof *ladder_rungs;
 
+bool ladder_overlaps(const ladder_rung *rung) {
+  return rung->kernel == LADDER_OVERLAP || rung->kernel == LADDER_LAST_WARP || rung->kernel == LADDER_UNROLLED;
+}
+
 /* As the loops of the kernels are unrolled. */
 int ladder_loads(const ladder_rung *rung, const ladder_options *options) {
   int overlap = options->overlap, tile = 64 / (int)ladder_bytes(options->dtype);
+  if (ladder_overlaps(rung)) return overlap < 4 ? overlap : 4;
   switch (rung->kernel) {
   case LADDER_ATOMIC_EACH:
   case LADDER_ATOMIC_SHARED:
@@ -385,9 +390,6 @@ int ladder_loads(const ladder_rung *rung, const ladder_options *options) {
   case LADDER_TWO_ON_LOAD:
   case LADDER_SWEEPS:
   case LADDER_SWEEPS_PADDED: return 2;
-  case LADDER_OVERLAP:
-  case LADDER_LAST_WARP:
-  case LADDER_UNROLLED: return overlap < 4 ? overlap : 4;
   case LADDER_TILE_WIDE: return 16;
   case LADDER_SCAN_SERIAL:
   case LADDER_SCAN_PHASES:

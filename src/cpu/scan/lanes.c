@@ -337,14 +337,15 @@ static int64_t widest_tile(const ndr_scan_problem *problem) {
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
   lanes_config *config = (lanes_config *)(void *)plan->config;
-  int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
+  int64_t inner = problem->kept[0].size, outer = problem->lines / inner;
+  int64_t threads = ndr_scan_most_threads(plan), wanted = 2 * threads;
   ndr_scan_words_make(problem, &config->words);
   config->transposed = is_transposed(problem);
   config->compact = short_lines(problem) > 0 && ndr_scan_octet_loads(&config->words);
   config->width = widest_tile(problem);
   config->tasks.blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
-  bool chains = !config->words.sequential && plan->threads > 1 && config->tasks.blocks >= wanted;
-  while (!chains && plan->threads > 1 && !config->transposed && config->width >= 2 * LEAST_LANES &&
+  bool chains = !config->words.sequential && threads > 1 && config->tasks.blocks >= wanted;
+  while (!chains && threads > 1 && !config->transposed && config->width >= 2 * LEAST_LANES &&
          outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
   if (config->transposed && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)

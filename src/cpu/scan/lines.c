@@ -308,18 +308,16 @@ static int64_t interleaved(const ndr_scan_problem *problem) {
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
   lines_config *config = (lines_config *)(void *)plan->config;
-  int64_t runs = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
+  int64_t runs = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN, threads = ndr_scan_most_threads(plan);
   ndr_scan_words_make(problem, &config->words);
   config->period = config->words.sequential || config->words.bytes > 8 ? 1 : interleaved(problem);
   config->flat = config->period > 1 || (problem->scan_count == 1 && problem->scan[0].stride == 1);
   config->flat_results = config->period > 1 || (problem->scan_count == 1 && problem->scan[0].result == 1);
   config->tasks.units = problem->lines / config->period;
-  bool chained =
-      !config->words.sequential && runs > 8 && plan->threads > 1 && config->tasks.units < 4 * (int64_t)plan->threads;
+  bool chained = !config->words.sequential && runs > 8 && threads > 1 && config->tasks.units < 4 * threads;
   config->runs = 8;
   int64_t bytes = NDR_SCAN_RUN * config->period * config->words.bytes;
-  while (chained && 2 * config->runs * bytes <= WORDS_BYTES && runs / config->runs > 8 * (int64_t)plan->threads)
-    config->runs *= 2;
+  while (chained && 2 * config->runs * bytes <= WORDS_BYTES && runs / config->runs > 8 * threads) config->runs *= 2;
   config->tasks.blocks = (runs + config->runs - 1) / config->runs;
   config->tasks.chain_bytes = config->period * config->words.bytes;
   ndr_scan_tasks_plan(&config->tasks, plan, config->period, chained);

@@ -117,7 +117,7 @@ fi
 run 0 regret --explain 'sum f32 [100,100] /0'
 has out '^sum f32 \[100,100\] /0 on cpu:0'
 run 1 regret 'sum f32 [4] /0' 'min f32 [0] /0'
-has out '^1 problem, each'
+has out '^1 problem, [01] of which'
 has err 'min f32 \[0\] /0: min over no elements'
 
 run 0 gauge --count 8 --largest 2M --repeat 2 --threads 2 --json "$folder/gauge.json"

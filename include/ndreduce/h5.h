@@ -149,12 +149,13 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
 
 /* Opens datasets of several files, each as ndr_h5_open does, as one that is as long as all of them along `dim`, a name
  * or a number. They must be of one dtype and, that dim apart, of one shape. Names, attributes and coordinates of other
- * dims are those of the first. Coordinates along `dim` are one axis in the units of the first file that has elements:
- * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
- * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
- * cannot be converted; opened raw, such a series has no coordinates along dim. A range of coordinates along `dim` may
- * select nothing of a file, but not of all. Elements of different units (none, and
- * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
+ * dims are those of the first; unless opened raw, NDR_ERR_DIMS names the first file with coordinates that are more than
+ * a thousandth of a step from these. Coordinates along `dim` are one axis in the units of the first file that has
+ * elements: those stored in other units or packing are converted, times of any reference date if they are of one
+ * calendar, or of standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS
+ * where units cannot be converted; opened raw, such a series has no coordinates along dim. A range of coordinates along
+ * `dim` may select nothing of a file, but not of all. Elements of different units (none, and blank ones, fit any) are
+ * NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
  *
  * A `dim` "new:NAME" stacks the datasets, which then have one shape, along a new first dim NAME, as the members of an
  * ensemble. Its coordinate is the files' scalar variable `realization`, or the one of that standard_name which the

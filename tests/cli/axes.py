@@ -225,6 +225,25 @@ def check_series_that_are_refused(folder):
         folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", "--raw")
 
 
+def check_series_of_two_grids(folder):
+    """The coordinates of other dims agree, but for how they are written; elements as stored may be of any grid."""
+    def make(name, lat, **described):
+        with h5py.File(folder.file(name), "w") as file:
+            time, y = make_scale(file, "time", np.arange(2.0)), make_scale(file, "lat", np.array(lat), **described)
+            attach(file.create_dataset("f", data=np.ones((2, 3))), time, y)
+
+    make("a.nc", [10.0, 20.0, 30.0], units="degrees_north")
+    for lat, units in (([10.0001, 20, 30.001], "degrees_north"), (np.array([10, 20, 30], "i2"), "degree_north"), ([10.0, 20, 30], "m")):
+        make("b.nc", lat, units=units)
+        folder.run("--concat", "time", "a.nc:/f", "b.nc:/f")
+    make("b.nc", [10.0, 21.0, 30.0], units="degrees_north")
+    errors = folder.run("--concat", "time", "a.nc:/f", "a.nc:/f", "b.nc:/f", status=1)[1]
+    assert errors == ("h5gpured: b.nc:/f: its lat[1] is 21, that of a.nc:/f is 20; files of a series have the same coordinates "
+                      "along its other dims\n"), errors
+    folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", "--raw")
+    folder.run("--concat", "lat", "a.nc:/f", "b.nc:/f")
+
+
 def check_series_of_gregorian_calendars(folder):
     """Two calendars are one from 15 October 1582 on, whatever their references."""
     for first, second in (("standard", "proleptic_gregorian"), ("proleptic_gregorian", "gregorian"), (None, "proleptic_gregorian")):
@@ -326,9 +345,13 @@ def check_lengths_of_times_as_weights(folder):
     errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
     assert "counts 'months since 2001-01-01' in the calendar 'standard'" in errors, errors
     with h5py.File(folder.file("months.nc"), "a") as file:
+        del file["time"].attrs["units"]
+    errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
+    assert "its time has no dates: it has no units, like 'days since 2001-01-01'\n" in errors, errors
+    with h5py.File(folder.file("months.nc"), "a") as file:
         file["time"].attrs["units"] = "m"
     errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
-    assert "its time is no time: its units are 'm'" in errors, errors
+    assert "its time has no dates: its units are 'm', not like" in errors, errors
     errors = folder.run("bounds.nc:/f[3]", "--op", "mean", "--weights", "time:days")[1]
     for spoiled in ("plain", "f"):
         with h5py.File(folder.file("bounds.nc"), "a") as file:

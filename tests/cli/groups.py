@@ -314,7 +314,7 @@ def check_refusals(folder):
              "yearmonth, yearseason, day, dayofyear, monthday and hour"),
             ((x, "--by", "time:zone"), "hours.nc:/x: --by: times have no groups by 'zone', only by month, season, year, "
              "yearmonth, yearseason, day, dayofyear, monthday and hour; did you mean time:/zone?"),
-            ((x, "--by", "lat:month"), "hours.nc:/x: --by: its lat is no time: its units are 'degrees_north', not since a date"),
+            ((x, "--by", "lat:month"), "hours.nc:/x: --by: its lat has no dates: its units are 'degrees_north', not like 'days since 2001-01-01'"),
             (("hours.nc:/plain", "--by", "0:month"), "hours.nc:/plain: --by: its dim 0 has no coordinates"),
             ((x, "--by", "level:month"), "hours.nc:/x: no dim is named 'level'; its dims are time, lat, lon"),
             ((x, "--by", "time:/float_zone"), "hours.nc:/x: --by: hours.nc:/float_zone: labels are f32, must be integers"),

@@ -203,7 +203,7 @@ def check_all_datasets(folder):
     assert out.decode().count("max over lat") == 2, out
     with folder.reduce("choice.nc:/**", "-d", "lat", "--op", "max") as made:
         assert set(made) == {"area", "g", "time", "lon"} and set(made["g"]) == {"tas"}, list(made)
-    fails(folder, "choice.nc:/**: no dataset has the dims depth; there are lat, lon, time", "choice.nc:/**", "-d", "depth")
+    fails(folder, "choice.nc:/**: no dataset has the dim depth; there are lat, lon, time", "choice.nc:/**", "-d", "depth")
     for form in ("csv", "npy"):
         fails(folder, f"choice.nc: {form} has room for one dataset only, not for /area, /g/tas; name one, as FILE:/area, or take "
               "--format json or -o FILE.nc", "choice.nc:/**", "--format", form, "-o", "out." + form)

@@ -100,7 +100,11 @@ def check_printing_takes_all_that_have_the_dims(folder):
     assert set(answers(folder, "in.nc:/tas", "-d", "time", "--op", "mean")) == {"/tas"}
     fails(folder, "in.nc: which dataset? 2 have 3 dims: /pr [24,4,6], /tas [24,4,6]; name one, as FILE:/pr, or all: 'FILE:/**'",
           "in.nc", "-d", "0", status=1)
-    fails(folder, "in.nc: no dataset has the dims depth; there are lat, lon, station, time", "in.nc", "-d", "depth", status=1)
+    fails(folder, "in.nc: no dataset has the dim depth; there are lat, lon, station, time", "in.nc", "-d", "depth", status=1)
+    fails(folder, "in.nc: no dataset has the dims depth,lat; there are lat, lon, station, time", "in.nc", "-d", "depth,lat", status=1)
+    with h5py.File(folder.file("unnamed.h5"), "w") as file:
+        file["x"], file["y"] = np.zeros((2, 3)), np.zeros(4)
+    fails(folder, "unnamed.h5: no dataset has the dim lat; its dims have no names, only numbers from 0", "unnamed.h5", "-d", "lat", status=1)
     fails(folder, "in.nc: csv has room for one dataset only, not for /index, /pr ...; name one, as FILE:/index, or take --format "
           "json or -o FILE.nc", "in.nc", "-d", "time", "--format", "csv", status=1)
 
@@ -202,7 +206,7 @@ def check_a_part_by_names_cuts_what_has_the_dims(folder):
         assert made["lon"][()].tolist() == [300, 360, 420] and made["index"][()] == source["index"][:12].max()
         assert np.array_equal(made["orog"][()], source["orog"][2:][:, [5, 0, 1]])
         assert made["place"].shape == (3,)
-    fails(folder, "in.nc: no dataset with the dims time has that of 'lev=850'", "in.nc[lat=0:60, lev=850]", "-d", "time")
+    fails(folder, "in.nc: 'lev=850': no dataset to reduce has that dim; there are lat, lon, station, time", "in.nc[lat=0:60, lev=850]", "-d", "time")
     fails(folder, "in.nc: which dataset? 2 have 3 dims: /pr [24,4,6], /tas [24,4,6]; name one, as FILE:/pr, or all: 'FILE:/**'",
           "in.nc[0:6]", "-d", "time", status=1)
 
@@ -279,7 +283,7 @@ def check_patterns(folder):
         assert set(found) == {"/" + path for path in wanted.split()}, (pattern, found)
     fails(folder, "groups.nc:/{a,b/tas: there is a '{' without its '}'", "groups.nc:/{a,b/tas", "-d", "time")
     fails(folder, "groups.nc:/c*: matches no data variable; --list shows what there is", "groups.nc:/{a/*,c*}", "-d", "time")
-    fails(folder, "groups.nc:/*: no dataset has the dims time; there are time, lat, lon", "groups.nc:/*", "-d", "time")
+    fails(folder, "groups.nc:/*: no dataset has the dim time; there are time, lat, lon", "groups.nc:/*", "-d", "time")
     fails(folder, "groups.nc:/a/tass: there is no such dataset; did you mean /a/tas?", "groups.nc:/a/{tas,tass}", "-d", "time")
     fails(folder, "groups.nc:/a/mask: no dim is named 'time'; its dims are lat, lon", "groups.nc:/a/{tas,mask}", "-d", "time", status=None)
     fails(folder, "groups.nc:" + "/{a,b}" * 12 + ": its braces stand for too many names", "groups.nc:" + "/{a,b}" * 12)

@@ -267,9 +267,11 @@ static bool refuse_dims(const members *m) {
   char dims[DIM_CHARS];
   const h5gpured_options *options = m->options;
   bool other = *options->grouped && strcmp(options->grouped, options->dims) != 0;
+  bool several = other || strchr(options->dims, ',');
   list_dims(m, dims);
-  complain("%s%s%s: no dataset has the dims %s%s%s%s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
-           options->dims, other ? "," : "", other ? options->grouped : "", *dims ? "; there are " : "", dims);
+  complain("%s%s%s: no dataset has the dim%s %s%s%s; %s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
+           several ? "s" : "", options->dims, other ? "," : "", other ? options->grouped : "",
+           *dims ? "there are " : "its dims have no names, only numbers from 0", dims);
   return false;
 }
 
@@ -302,6 +304,7 @@ static bool choose_by_pattern(members *m) {
 
 /* A part that no dataset has is a mistake. */
 static bool check_part(const members *m) {
+  char dims[DIM_CHARS];
   uint64_t used = 0;
   int length;
   for (int c = 0; c < m->chosen_count; c++) {
@@ -311,7 +314,10 @@ static bool check_part(const members *m) {
     free(part);
   }
   const char *entry = part_unused(m->part, used, &length);
-  if (entry) complain("%s: no dataset with the dims %s has that of '%.*s'", m->file, m->options->dims, length, entry);
+  if (entry) {
+    list_dims(m, dims);
+    complain("%s: '%.*s': no dataset to reduce has that dim; there are %s", m->file, length, entry, dims);
+  }
   return !entry;
 }
 

@@ -42,7 +42,7 @@ void ladder_table_legend(const ladder_options *options, FILE *to) {
         "divergent  branches that some lanes of a warp take and some do not\n"
         "barriers   a block's; shuffles: a warp's; atomics: a thread's, in global and in shared memory\n",
         to);
-  if (!options->kinds[LADDER_REDUCE] && !options->kinds[LADDER_AXES]) return;
+  if (!options->kinds[LADDER_REDUCE] || options->rung) return;
   fputs("Counts are not times. On an H200 rung 4 is slower than 3: one thread adds there while the loads of other "
         "blocks\n"
         "go on, where the steps of 4 keep every warp busy for a few of its lanes. Rung 12 is as fast as 11: its "

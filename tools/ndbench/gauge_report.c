@@ -89,7 +89,8 @@ void gauge_print(const gauge_record *record, FILE *to) {
     fputs("ndbench: out of memory for the table\n", stderr);
     return;
   }
-  fprintf(to, "%d problems, each against the least time to move its bytes", record->count);
+  fprintf(to, "%d problem%s, each against the least time to move its bytes", record->count,
+          record->count == 1 ? "" : "s");
   if (record->launch > 0) fprintf(to, ", with a launch of %.2f us", record->launch * 1e6);
   fprintf(to, "\n%-9s  %-15s %8s  %8s %8s %8s\n", "kind", "bytes moved", "problems", "mean", "5 %", "25 %");
   for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) print_kind(record, kind, SHARE, room, to);

@@ -126,7 +126,9 @@ const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &
 /* What is one word has been meant for a set. */
 __attribute__((noreturn)) static void refuse_problem(const char *text) {
   char list[256];
-  if (text[strcspn(text, " [,")]) cli_refuse(&bench_cli, "%s", ndr_last_error());
+  const char *reason = ndr_last_error();
+  bool quoted = strstr(reason, text) != NULL;
+  if (text[strcspn(text, " [,")]) cli_refuse(&bench_cli, "%s%s%s", quoted ? "" : text, quoted ? "" : ": ", reason);
   bench_sets_list(text, list, sizeof list);
   cli_refuse(&bench_cli, "there is no set '%s'; there are %s, and problems like 'sum f32 [4096,16384] /0'", text, list);
 }
@@ -146,6 +148,7 @@ static size_t largest_gauged(void) {
 
 static void add_random(bench_options *options) {
   size_t least = options->gauge ? 2 * LEAST_GAUGE_BYTES : LEAST_RANDOM_BYTES;
+  if (!options->count) options->count = 2000;
   if (!options->largest) options->largest = options->gauge ? largest_gauged() : 256 << 20;
   if (options->largest < least)
     cli_refuse(&bench_cli, "--largest: random problems need at least %s", options->gauge ? "2M" : "64K");
@@ -160,17 +163,20 @@ static void read_survey(bench_options *options, int argc, char **argv) {
   if (options->family && options->regret)
     cli_refuse(&bench_cli, "regret times every family, not only '%s'", options->family);
   if (options->family) cli_refuse(&bench_cli, "gauge times the planner's choice, not '%s'", options->family);
+  if (options->count && argc) cli_refuse(&bench_cli, "--count is for random problems, where none is named");
   read_problems(options, argc, argv);
   if (options->list.count) bench_list_drop_larger(&options->list, options->largest ? options->largest : SIZE_MAX);
   if (argc == 0) add_random(options);
 }
 
 void bench_options_read(bench_options *options, int argc, char **argv) {
-  *options = (bench_options){.device = &bench_cpu, .repeat = 25, .verify = true, .seed = 1, .count = 2000};
+  *options = (bench_options){.device = &bench_cpu, .repeat = 25, .verify = true, .seed = 1};
   int named = cli_read(&bench_cli, options, argc, argv);
   options->regret = named > 0 && strcmp(argv[1], "regret") == 0;
   options->gauge = named > 0 && strcmp(argv[1], "gauge") == 0;
   bool survey = options->regret || options->gauge;
+  if (!survey && (options->count || options->largest))
+    cli_refuse(&bench_cli, "%s is for regret and gauge", options->count ? "--count" : "--largest");
   if (survey)
     read_survey(options, named - 1, argv + 2);
   else

@@ -107,7 +107,8 @@ static void print_choices(const survey *s, FILE *to) {
 }
 
 static void print_digest(const survey *s, const digest *d, FILE *to) {
-  fprintf(to, "%d problems, %d of which another family runs faster than the planner's choice\n", s->count, d->lost);
+  fprintf(to, "%d problem%s, %d of which another family runs faster than the planner's choice\n", s->count,
+          s->count == 1 ? "" : "s", d->lost);
   print_choices(s, to);
   fprintf(to, "regret: median %.3f, mean %.3f, 95 %% %.3f, 99 %% %.3f, worst %.3f\n\n", d->median, d->mean, d->p95,
           d->p99, d->worst);

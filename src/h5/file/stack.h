@@ -13,9 +13,4 @@ const char *ndr_stack_name(const char *dim);
  * that another dim has. */
 ndr_status ndr_stack_member(ndr_h5_dataset *dataset, const char *name);
 
-/* Fails where the coordinates of a dim differ between the parts of a series along a new dim, and names the first file
- * that differs. Times must be the same instants, in any units, of calendars that date them alike; others may differ by
- * a thousandth of a step. What has no coordinates agrees with anything. Inside the lock. */
-ndr_status ndr_stack_agree(const ndr_h5_dataset *series);
-
 #endif

@@ -145,14 +145,51 @@ static int by_key(const void *a, const void *b) {
 
 /* ---- The set ---------------------------------------------------------------------------------------------------- */
 
+/* The words from the first to the last in which two texts differ. */
+static void find_difference(const char *a, const char *b, int *begin, int *end_of_a, int *end_of_b) {
+  int first = 0, i = (int)strlen(a), j = (int)strlen(b);
+  while (a[first] && a[first] == b[first]) first++;
+  while (first > 0 && a[first - 1] != ' ') first--;
+  for (; i > first && j > first && a[i - 1] == b[j - 1]; i--) j--;
+  for (; a[i] && a[i] != ' '; i++) j++;
+  if (i > first && j > first && a[i - 1] == ',' && b[j - 1] == ',') i--, j--;
+  *begin = first;
+  *end_of_a = i;
+  *end_of_b = j;
+}
+
+static ndr_status fail_job(const state_file *f, const char *job) {
+  enum { MOST = 120 };
+  int begin, ends[2];
+  find_difference(f->job, job, &begin, &ends[0], &ends[1]);
+  int lengths[] = {ends[0] - begin, ends[1] - begin};
+  bool cut[] = {lengths[0] > MOST, lengths[1] > MOST};
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another job (%.*s%s), not of this one (%.*s%s)", f->path,
+                  cut[0] ? MOST : lengths[0], f->job + begin, cut[0] ? "..." : "", cut[1] ? MOST : lengths[1],
+                  job + begin, cut[1] ? "..." : "");
+}
+
 static ndr_status add_file(ndr_state_set *set, int i, const char *path, const char *job) {
   state_file *f = &set->files[i];
   int64_t at = 0;
   NDR_TRY(open_file(f, path, &at));
-  if (strcmp(f->job, job) != 0)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another job (%s), not of this one (%s)", path, f->job,
-                    job);
-  return read_records(set, i, at);
+  return strcmp(f->job, job) == 0 ? read_records(set, i, at) : fail_job(f, job);
+}
+
+/* Names all parts that are missing, as a job array takes them: 2-4,7. */
+static ndr_status fail_missing(const state_file *const *of, int count) {
+  char list[256];
+  int used = 0, missing = 0;
+  for (int part = 1, end; part <= count; part = end + 1) {
+    for (end = part; end <= count && !of[end]; end++) missing++;
+    if (end == part || used > (int)sizeof list - 32) continue;
+    used += snprintf(list + used, sizeof list - (size_t)used, "%s%d", used ? "," : "", part);
+    if (end > part + 1) used += snprintf(list + used, sizeof list - (size_t)used, "-%d", end - 1);
+    if (used > (int)sizeof list - 32) used += snprintf(list + used, sizeof list - (size_t)used, ",...");
+  }
+  if (missing == 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, missing == 1 ? "part %s of %d is missing" : "parts %s of %d are missing", list,
+                  count);
 }
 
 static ndr_status check_parts(const ndr_state_set *set) {
@@ -170,8 +207,7 @@ static ndr_status check_parts(const ndr_state_set *set) {
     else
       of[f->part] = f;
   }
-  for (int part = 1; status == NDR_OK && part <= count; part++)
-    if (!of[part]) status = ndr_fail(NDR_ERR_ARGUMENT, "part %d of %d is missing", part, count);
+  if (status == NDR_OK) status = fail_missing(of, count);
   free(of);
   return status;
 }

@@ -13,9 +13,12 @@
 static ndr_status fail_no_times(const ndr_h5_dataset *dataset, int d, const ndr_scale_units *u) {
   char dim[NDR_SCALE_DIM_TEXT];
   ndr_scale_name_dim(dataset, d, dim);
-  if (!u->units || !strstr(u->units, " since "))
-    return ndr_fail(NDR_ERR_DIMS, "%s: its %s is no time: its units are %s%.80s%s, not since a date", dataset->where,
-                    dim, u->units ? "'" : "none", u->units ? u->units : "", u->units ? "'" : "");
+  if (!u->units)
+    return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no dates: it has no units, like 'days since 2001-01-01'",
+                    dataset->where, dim);
+  if (!strstr(u->units, " since "))
+    return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no dates: its units are '%.80s', not like 'days since 2001-01-01'",
+                    dataset->where, dim, u->units);
   if (!ndr_scale_units_has_calendar(u))
     return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no dates: its calendar is '%.40s', which is none of CF's",
                     dataset->where, dim, u->calendar);

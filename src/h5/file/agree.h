@@ -1,0 +1,13 @@
+/* The coordinates that the files of a series share: those of all dims but the one along which they follow each other. */
+#ifndef NDR_H5_FILE_AGREE_H
+#define NDR_H5_FILE_AGREE_H
+
+#include "h5/file/dataset.h"
+
+/* Fails where the coordinates of a shared dim differ between the parts of a series, and names the first file that
+ * differs. Times must be the same instants, in any units, of calendars that date them alike; others may differ by a
+ * thousandth of a step. What has no coordinates agrees with anything. Members of a new dim must have the same units,
+ * too; elsewhere units may be spelled in two ways. Inside the lock. */
+ndr_status ndr_series_agree(const ndr_h5_dataset *series);
+
+#endif

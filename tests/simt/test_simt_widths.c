@@ -63,7 +63,7 @@ static const layout layouts[] = {
      1,
      {"[n:p,w:1] /0", "[m,n:p,w:1] /1", "[n,m:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_SHIFTED, "thread", USUAL, 1, 0, 6000, 64, 1, {"[m:1,n:P,w:m] /1", "[w:1,n:P,m:w] /1"}},
-    {NDR_KERNEL_THREAD_PHASED, "thread", SLOW, 1, 0, 40000, 64, 1, {"[n:p,w:1] /0", "[m,n:p,w:1] /0,1"}},
+    {NDR_KERNEL_THREAD_PHASED, "thread", USUAL, 1, 0, 40000, 64, 1, {"[n:p,w:1] /0", "[m,n:p,w:1] /0,1"}},
     {NDR_KERNEL_THREAD_FEW, "thread", SLOW, 1, FEW_BYTES, 0, 1, 0, {"[k:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_ELEMENTS,
      "thread",

@@ -9,7 +9,7 @@
 template <class Op> struct residency<NDR_KERNEL_TILE_COLUMNS3, Op> : residency<NDR_KERNEL_TILE_COLUMNS, Op> {};
 
 /* A lane's vector u lies u * AWAY elements behind its first vector, so that element j of it belongs to phase
- * (u * AWAY + j) % 3, counted_state from the lane's first element. The compiler knows that number: three accumulators
+ * (u * AWAY + j) % 3, counted from the lane's first element. The compiler knows that number: three accumulators
  * suffice, each in registers of its own. */
 template <class Op> struct columns3 {
   typedef typename Op::element T;

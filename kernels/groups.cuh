@@ -1,5 +1,5 @@
-/* Groups of outputs that lie side by side, for staged.cuh and runs.cuh. A group is one output that reads a short row,
- * or the columns of a few short rows. A tile is some neighbouring groups. */
+/* Groups of outputs that lie side by side, for staged.cuh, runs.cuh and dense.cuh. A group is one output that reads a
+ * short row, or the columns of a few short rows. A tile is some neighbouring groups. */
 #ifndef NDR_GROUPS_CUH
 #define NDR_GROUPS_CUH
 

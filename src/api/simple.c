@@ -109,7 +109,7 @@ ndr_status ndr_simple_run(const ndr_plan *plan, const int32_t *rows, const void 
   void *borrowed;
   NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
   ndr_status status = execute(plan, rows, data, results, borrowed, stream);
-  ndr_plan_return_workspace(plan, borrowed, stream);
+  ndr_plan_return_workspace(plan, borrowed, status == NDR_OK, stream);
   return status;
 }
 

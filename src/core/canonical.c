@@ -182,6 +182,12 @@ static void copy_members(ndr_canonical *problem, const ndr_request *request) {
   }
 }
 
+/* Arrays without elements may have no address to step from. */
+static void stay_at_start(ndr_canonical *problem) {
+  problem->origin = 0;
+  memset(problem->operand_origin, 0, sizeof problem->operand_origin);
+}
+
 static ndr_status check_empty(const ndr_canonical *problem, const ndr_request *request) {
   char label[NDR_LABEL_BYTES];
   if (problem->length > 0 || problem->outputs == 0 || request->partial) return NDR_OK;
@@ -216,6 +222,7 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
   for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;
   problem->kept_count = merge_neighbours(problem, problem->kept, problem->kept_count);
   problem->reduced_count = merge_neighbours(problem, problem->reduced, problem->reduced_count);
+  if (problem->length == 0) stay_at_start(problem);
   problem->programs_owner = request->programs_owner;
   ndr_programs_share(problem->programs_owner);
   return NDR_OK;

@@ -76,10 +76,10 @@ ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **
   return backend->allocate(plan->device.id, plan->workspace, stream, workspace);
 }
 
-void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream) {
+void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, bool clean, void *stream) {
   const ndr_backend *backend = plan->backend;
   if (workspace && backend->return_workspace)
-    backend->return_workspace(plan, workspace, stream);
+    backend->return_workspace(plan, workspace, clean, stream);
   else if (workspace)
     backend->release(plan->device.id, workspace, stream);
 }

@@ -101,9 +101,10 @@ struct ndr_backend {
   /* Device memory, stream-ordered; release(NULL) is legal. */
   ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
   void (*release)(int id, void *memory, void *stream);
-  /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. */
+  /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. `clean`: whether
+   * all of each execute was queued. */
   ndr_status (*borrow_workspace)(const ndr_plan *plan, void *stream, void **memory);
-  void (*return_workspace)(const ndr_plan *plan, void *memory, void *stream);
+  void (*return_workspace)(const ndr_plan *plan, void *memory, bool clean, void *stream);
   /* Clears what one execute needs cleared in the caller's memory; NULL where nothing is. */
   ndr_status (*clear_workspace)(const ndr_plan *plan, void *memory, void *stream);
   /* A clock on the device's side of a stream: stop waits for what was queued since start and frees the clock. start
@@ -131,8 +132,9 @@ ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
 void ndr_plan_describe_place(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
 void ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
 
-/* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued. */
+/* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued;
+ * `clean` says whether all of it was, so that it leaves the workspace as it was. */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);
-void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream);
+void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, bool clean, void *stream);
 
 #endif

@@ -132,7 +132,7 @@ static ndr_status run_sweep(const ndr_trial *t) {
   void *workspace, *result = (char *)t->sweep_scratch + bytes;
   NDR_TRY(ndr_plan_borrow_workspace(sweep, t->stream, &workspace));
   ndr_status status = sweep->backend->execute(sweep, &data, &result, workspace, t->stream);
-  ndr_plan_return_workspace(sweep, workspace, t->stream);
+  ndr_plan_return_workspace(sweep, workspace, status == NDR_OK, t->stream);
   return status;
 }
 
@@ -161,7 +161,7 @@ ndr_status ndr_trial_time(const ndr_trial *t, const ndr_plan *plan, int runs, do
   void *workspace;
   NDR_TRY(ndr_plan_borrow_workspace(plan, t->stream, &workspace));
   ndr_status status = time_runs(t, plan, runs, workspace, seconds);
-  ndr_plan_return_workspace(plan, workspace, t->stream);
+  ndr_plan_return_workspace(plan, workspace, status == NDR_OK, t->stream);
   return status;
 }
 

@@ -178,7 +178,8 @@ static void begin_call(const ndr_plan *plan, const void *const *data, void *work
     made->params.base.partials = workspace;
     return;
   }
-  const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
+  const char *first = data[0]; /* NULL where there are no elements */
+  if (problem->origin) first += problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
   made->launch = ndr_plan_launch(plan, first);
   made->kernel = (ndr_cuda_template){.kind = made->launch->kernel, .facts = ndr_launch_facts(made->launch)};
   made->params.base = made->launch->params;

@@ -16,6 +16,7 @@ typedef struct kept_workspace {
   char *base;
   size_t bytes;
   int holders; /* executes that borrowed it and may not be queued yet; while there are any, it must not be freed */
+  bool dirty;  /* an execute of which only some was queued has left bytes that are not 0: nobody else may have it */
 } kept_workspace;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -102,6 +103,16 @@ static ndr_status grow(kept_workspace *w, size_t bytes) {
   return NDR_OK;
 }
 
+/* The stream may be gone, so that nothing can be queued behind its last use of the workspace; and cudaFree does not
+ * wait for the users of memory of a pool. */
+static void evict(const kept_workspace *w) {
+  int before = w->device;
+  (void)ndr_cuda_enter(w->device, &before);
+  (void)cudaDeviceSynchronize();
+  (void)cudaFree(w->base);
+  ndr_cuda_leave(w->device, before);
+}
+
 /* The workspace of the stream, or an entry that it may have; NULL if all entries are held. */
 static kept_workspace *find(int device, void *stream, unsigned long long stream_id) {
   kept_workspace *w = NULL;
@@ -112,13 +123,8 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
   for (int i = 0; i < STREAMS && !w; i++)
     if (!kept[next_victim++ % STREAMS].holders) w = &kept[(next_victim - 1) % STREAMS];
   if (!w) return NULL;
-  /* The stream may be gone, so that nothing can be queued behind its last use of the workspace; and cudaFree does not
-   * wait for the users of memory of a pool. */
-  if (w->base) {
-    (void)cudaDeviceSynchronize();
-    (void)cudaFree(w->base);
-  }
-  *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0};
+  if (w->base) evict(w);
+  *w = (kept_workspace){.device = device, .stream_id = stream_id, .stream = stream};
   return w;
 }
 
@@ -147,7 +153,7 @@ static ndr_status lend_kept(int id, size_t bytes, void *stream, void **memory) {
   NDR_CUDA(cudaStreamGetId((cudaStream_t)stream, &stream_id));
   pthread_mutex_lock(&lock);
   kept_workspace *w = find(id, stream, stream_id);
-  bool fits = w && w->base && w->bytes >= bytes;
+  bool fits = w && w->base && !w->dirty && w->bytes >= bytes;
   ndr_status status = NDR_OK;
   if (w && !fits && !w->holders) {
     status = grow(w, bytes);
@@ -176,7 +182,8 @@ void ndr_cuda_take_back(int id, void *memory, bool clean, void *stream) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < STREAMS; i++) {
     if (!kept[i].base || start != kept[i].base) continue;
-    is_kept = --kept[i].holders > 0 || clean;
+    kept[i].dirty = kept[i].dirty || !clean;
+    is_kept = --kept[i].holders > 0 || !kept[i].dirty;
     if (!is_kept) kept[i] = (kept_workspace){.base = NULL};
     break;
   }
@@ -188,8 +195,8 @@ ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **
   return ndr_cuda_lend(plan->device.id, plan->workspace, stream, memory);
 }
 
-void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream) {
-  ndr_cuda_take_back(plan->device.id, memory, true, stream);
+void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, bool clean, void *stream) {
+  ndr_cuda_take_back(plan->device.id, memory, clean, stream);
 }
 
 void ndr_cuda_drop_workspace(int id, void *stream) {

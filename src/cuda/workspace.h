@@ -14,7 +14,7 @@ ndr_status ndr_cuda_lend(int id, size_t bytes, void *stream, void **memory);
 void ndr_cuda_take_back(int id, void *memory, bool clean, void *stream);
 
 ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory);
-void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream);
+void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, bool clean, void *stream);
 ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream);
 
 /* Frees the workspace of a stream that is about to be destroyed, once the work that is queued there has used it. */

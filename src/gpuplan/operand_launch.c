@@ -81,9 +81,11 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
   const ndr_launches *launches = ndr_plan_launches(plan);
   const ndr_launch *launch = &launches->aligned;
   const void *first[1 + NDR_MAX_OPERANDS] = {NULL};
-  for (int k = 0; k < ndr_count_arrays(problem); k++)
-    first[k] = (const char *)arrays[k] +
-               (k == 0 ? problem->origin : problem->operand_origin[k - 1]) * ndr_array_bytes(problem, k);
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    int64_t origin = k == 0 ? problem->origin : problem->operand_origin[k - 1];
+    first[k] = arrays[k]; /* NULL where there are no elements */
+    if (origin) first[k] = (const char *)arrays[k] + origin * ndr_array_bytes(problem, k);
+  }
   if (owns_columns(launch)) {
     if (!are_whole(problem, first)) launch = &launches->unaligned;
   } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS && launch->kernel != NDR_KERNEL_TABLE_TILES) {

@@ -162,6 +162,14 @@ START_TEST(empty_results_and_empty_reductions_are_told_apart) {
 }
 END_TEST
 
+/* An array without elements may have no address, and none is stepped to from there. */
+START_TEST(empty_reductions_begin_where_the_array_does) {
+  ndr_canonical p = problem_of("sum f32 [0:7,5:-3] /0");
+  ck_assert_int_eq(p.outputs, 5);
+  ck_assert_int_eq(p.origin, 0);
+}
+END_TEST
+
 START_TEST(empty_reductions_of_ordered_ops_fail) {
   ndr_request request;
   ndr_canonical p;
@@ -297,8 +305,8 @@ int main(void) {
   suite_case(suite, "indices", 10, index_steps_are_row_major_over_the_reduced_dims,
              reduced_dims_merge_only_if_the_index_agrees, a_slab_counts_in_the_whole, NULL);
   suite_case(suite, "kinds", 10, empty_results_and_empty_reductions_are_told_apart,
-             empty_reductions_of_ordered_ops_fail, scalars_have_one_output_and_one_element, options_reach_the_problem,
-             NULL);
+             empty_reductions_begin_where_the_array_does, empty_reductions_of_ordered_ops_fail,
+             scalars_have_one_output_and_one_element, options_reach_the_problem, NULL);
   suite_case(suite, "random views", 300, canonical_form_changes_no_meeting, NULL);
   return suite_run(suite);
 }

@@ -14,6 +14,7 @@ typedef struct block {
   struct block *next;
   unsigned char *raw, *memory;
   size_t bytes;
+  bool pooled;
 } block;
 
 static block *blocks;
@@ -30,7 +31,7 @@ void *simt_allocate(size_t bytes, size_t past) {
     free(b);
     return NULL;
   }
-  *b = (block){blocks, raw, (unsigned char *)raw + ALIGNMENT + past % ALIGNMENT, bytes};
+  *b = (block){blocks, raw, (unsigned char *)raw + ALIGNMENT + past % ALIGNMENT, bytes, false};
   blocks = b;
   memset(b->raw, GUARD, raw_bytes(b));
   memset(b->memory, SIMT_POISON, bytes);
@@ -57,6 +58,22 @@ bool simt_release(void *memory) {
   free(found->raw);
   free(found);
   return true;
+}
+
+static block *find(const void *memory) {
+  block *b = blocks;
+  while (b && b->memory != memory) b = b->next;
+  return b;
+}
+
+void simt_set_pooled(void *memory) {
+  block *b = find(memory);
+  if (b) b->pooled = true;
+}
+
+bool simt_is_pooled(const void *memory) {
+  const block *b = find(memory);
+  return b && b->pooled;
 }
 
 bool simt_guards_broken(void) {

@@ -13,6 +13,10 @@ void *simt_allocate(size_t bytes, size_t past);
 /* False when the block is not one of ours. */
 bool simt_release(void *memory);
 
+/* Marks a block as one of a pool, which is freed without waiting for who uses it; whether it is one. */
+void simt_set_pooled(void *memory);
+bool simt_is_pooled(const void *memory);
+
 /* Whether a guard of a block, living or released, has been written to since the last time this was asked. */
 bool simt_guards_broken(void);
 

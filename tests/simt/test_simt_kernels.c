@@ -4,13 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drive.h"
-#include "gpuplan/launch.h"
-#include "memory.h"
-#include "runtime/control.h"
+#include "forced.h"
 #include "support/gpus.h"
-#include "support/oracle.h"
-#include "support/reduce.h"
 #include "support/suite.h"
 
 static const char *const families[] = {"tree", "thread", "tile"};
@@ -18,92 +13,12 @@ enum { FAMILIES = sizeof families / sizeof *families, MOST_ELEMENTS = 6000 };
 
 static ndr_dtype dtype;
 
-/* Each dtype has problems of its own, so that all together try more than one does. */
-static uint64_t first_seed(void) {
-  return test_seed() + (uint64_t)dtype * 10000019;
-}
-
-typedef struct outcome {
-  bool ran, turned;
-  ndr_kernel kernel;
-  char why[1024]; /* "" when all is well */
-} outcome;
-
-static bool is_clean(const ndr_plan *plan, const unsigned char *workspace) {
-  for (size_t i = 0; i < ndr_plan_workspace(plan); i++)
-    if (workspace[i]) return false;
-  return true;
-}
-
-/* Executes twice in the same workspace, in another order the second time: the results must be the same bits. */
-static void execute(const ndr_plan *plan, const device_array *array, device_array *result, const twist *how,
-                    outcome *came) {
-  void *data = result->tensor.data;
-  unsigned char *workspace = simt_allocate(plan->workspace, 0);
-  char *before = malloc(result->host.bytes + 1);
-  if (!workspace || !before) abort();
-  const ndr_launch *launch = ndr_plan_launch(plan, array->memory);
-  came->kernel = launch->kernel;
-  came->turned = ndr_kernel_has_teams(launch->kernel) && launch->params.thread.near_others > 1;
-  const char *kernel = ndr_kernel_name(came->kernel);
-  memset(workspace, ARRAY_POISON, plan->workspace);
-  for (int round = 0; round < 2 && !came->why[0]; round++) {
-    simt_controls.order = round ? how->order * 3 + 1 : how->order;
-    memset(result->memory, ARRAY_POISON, result->host.bytes);
-    if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, ndr_plan_workspace(plan), NULL) != NDR_OK)
-      snprintf(came->why, sizeof came->why, "%s: %s", kernel, ndr_last_error());
-    else if (!is_clean(plan, workspace))
-      snprintf(came->why, sizeof came->why, "%s left a slot that is not empty", kernel);
-    else if (round && memcmp(before, result->memory, result->host.bytes) != 0)
-      snprintf(came->why, sizeof came->why, "%s: another order of threads gives another result", kernel);
-    memcpy(before, result->memory, result->host.bytes);
-  }
-  free(before);
-  simt_release(workspace);
-}
-
-static void check(const ndr_problem *problem, const device_array *array, device_array *result, outcome *came) {
-  device_fetch(result);
-  if (simt_guards_broken())
-    snprintf(came->why, sizeof came->why, "something was written outside the arrays and the workspace");
-  else if (!array_gaps_untouched(&result->host))
-    snprintf(came->why, sizeof came->why, "something was written between the result's elements");
-  else if (!oracle_accepts(problem, problem->ops[0], &array->host.tensor, &result->host.tensor, came->why,
-                           sizeof came->why))
-    return;
-}
-
 /* What plans are for; NULL: the array's device. */
 static const ndr_device *planned_for;
 
-static outcome run_case(const ndr_problem *problem, const char *family, const twist *how, rng *random) {
-  outcome came = {.ran = true};
-  device_array array, result;
-  ndr_plan *plan;
-  ndr_options options = case_options(problem);
-  options.force_family = family;
-  options.device = planned_for;
-  array_of_case(&array.host, problem);
-  array_fill(&array.host, random, random_filling(random, problem->ops[0]));
-  device_array_of(&array, how->device, how->past);
-  assert_ok(array_result(&result.host, &array.host.tensor, problem->dim_count, problem->dims, problem->ops[0], &options,
-                         random));
-  device_array_of(&result, how->device, 0);
-  const DLTensor *results[] = {&result.tensor};
-  ndr_status status =
-      plan_array(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
-  came.ran = status == NDR_OK;
-  if (came.ran) {
-    apply_twist(plan, how);
-    execute(plan, &array, &result, how, &came);
-    if (!came.why[0]) check(problem, &array, &result, &came);
-  } else if (status != NDR_ERR_UNSUPPORTED) {
-    snprintf(came.why, sizeof came.why, "%s", ndr_last_error());
-  }
-  ndr_plan_destroy(plan);
-  device_free(&array);
-  device_free(&result);
-  return came;
+/* Each dtype has problems of its own, so that all together try more than one does. */
+static uint64_t first_seed(void) {
+  return test_seed() + (uint64_t)dtype * 10000019;
 }
 
 static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
@@ -112,7 +27,7 @@ static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
   directed_case(&random, dtype, op, family, MOST_ELEMENTS, &problem);
   twist how = random_twist(&random, dtype);
   announce_case(&problem, family, &how, seed);
-  return run_case(&problem, family, &how, &random);
+  return run_forced(&problem, family, planned_for, &how, &random);
 }
 
 START_TEST(test_operator) {
@@ -145,7 +60,7 @@ START_TEST(test_rows_in_vectors) {
       snprintf(text, sizeof text, "%s %s [%d,%d] /1", ndr_op_name(op), ndr_dtype_name(dtype), counts[i], 1 << _i);
       assert_ok(ndr_problem_parse(text, &problem));
       announce_case(&problem, "tile", &how, first_seed());
-      outcome came = run_case(&problem, "tile", &how, &random);
+      outcome came = run_forced(&problem, "tile", planned_for, &how, &random);
       ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
     }
   }
@@ -176,7 +91,7 @@ START_TEST(test_short_runs) {
       snprintf(text, sizeof text, "%s %s %s", ndr_op_name(ops[i]), ndr_dtype_name(dtype), shapes[_i]);
       assert_ok(ndr_problem_parse(text, &problem));
       announce_case(&problem, "tile", &how, first_seed());
-      outcome came = run_case(&problem, "tile", &how, &random);
+      outcome came = run_forced(&problem, "tile", planned_for, &how, &random);
       ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
       ck_assert_msg(came.ran || ndr_dtype_bytes(dtype) > 4, "rejected: %s", text); /* the widest runs of 8 bytes are */
     }
@@ -233,7 +148,7 @@ static int check_place(int place, const char *family, ndr_kernel kernel, problem
     write(&random, ndr_op_name(op), text, sizeof text);
     assert_ok(ndr_problem_parse(text, &problem));
     announce_case(&problem, family, &how, first_seed());
-    outcome came = run_case(&problem, family, &how, &random);
+    outcome came = run_forced(&problem, family, planned_for, &how, &random);
     ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
     ran += came.kernel == kernel;
     turned += came.turned;

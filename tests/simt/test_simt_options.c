@@ -92,12 +92,32 @@ START_TEST(test_uncompiled) {
 }
 END_TEST
 
+/* Such arrays have no address; the kept dim runs backwards. With a mask, and without. */
+START_TEST(arrays_without_elements_are_reduced) {
+  int64_t shape[2] = {0, 5}, strides[2] = {7, -3};
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 2, shape), mask = ndr_tensor(NULL, NDR_BOOL, 2, shape);
+  device_array result;
+  array.strides = mask.strides = strides;
+  array.device = mask.device = (DLDevice){kDLCUDA, 0};
+  array_make(&result.host, NDR_F32, 1, shape + 1, NULL);
+  device_array_of(&result, 0, 0);
+  for (int masked = 0; masked < 2; masked++) {
+    memset(result.memory, ARRAY_POISON, result.host.bytes);
+    assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result.tensor, masked ? NDR_OPTIONS(.where = &mask) : NULL));
+    device_fetch(&result);
+    for (int i = 0; i < 5; i++) ck_assert(((const float *)result.host.memory)[i] == 0);
+  }
+  device_free(&result);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("options");
   TCase *cases = tcase_create("options");
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, test_compiled, 0, test_case_count(20));
   tcase_add_loop_test(cases, test_uncompiled, 0, test_case_count(20));
+  tcase_add_test(cases, arrays_without_elements_are_reduced);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -84,7 +84,7 @@ static void sum_ones(ndr_comm *comm, void *user) {
   snprintf(w->sentences[r], sizeof w->sentences[0], "%s", w->statuses[r] == NDR_OK ? "" : ndr_last_error());
 }
 
-static void run_ones(work *w, float *sum) {
+static void place_ones(work *w) {
   const float numbers[5] = {1, 1, 1, 1, -7};
   for (int r = 0; r < RANKS; r++) {
     void *memory;
@@ -93,10 +93,24 @@ static void run_ones(work *w, float *sum) {
     assert_ok(ndr_copy((DLDevice){kDLCUDA, r}, memory, numbers, sizeof numbers, NULL));
     assert_ok(ndr_stream_wait((DLDevice){kDLCUDA, r}, NULL));
   }
-  ck_assert_int_eq(threads_run(RANKS, 0, sum_ones, w, NULL), 0);
-  assert_ok(ndr_copy((DLDevice){kDLCUDA, 0}, sum, w->there[0] + 4, sizeof *sum, NULL));
-  assert_ok(ndr_stream_wait((DLDevice){kDLCUDA, 0}, NULL));
+}
+
+static void free_ones(work *w) {
   for (int r = 0; r < RANKS; r++) ndr_memory_free((DLDevice){kDLCUDA, r}, w->there[r]);
+}
+
+static float fetch_sum(const work *w) {
+  float sum;
+  assert_ok(ndr_copy((DLDevice){kDLCUDA, 0}, &sum, w->there[0] + 4, sizeof sum, NULL));
+  assert_ok(ndr_stream_wait((DLDevice){kDLCUDA, 0}, NULL));
+  return sum;
+}
+
+static void run_ones(work *w, float *sum) {
+  place_ones(w);
+  ck_assert_int_eq(threads_run(RANKS, 0, sum_ones, w, NULL), 0);
+  *sum = fetch_sum(w);
+  free_ones(w);
 }
 
 START_TEST(a_rank_without_its_gpu_ends_it_for_all) {
@@ -111,6 +125,33 @@ START_TEST(a_rank_without_its_gpu_ends_it_for_all) {
     ck_assert_msg(strstr(w.sentences[r], "(rank 1 of 3)") != NULL, "%s", w.sentences[r]);
   }
   ck_assert(sum == -7);
+}
+END_TEST
+
+/* Every call of CUDA fails once, on whichever rank makes it: all ranks end alike, and keep no memory. */
+START_TEST(a_failing_call_ends_parts_of_arrays_for_all) {
+  work w = {.spoilt = false};
+  int failures = 0;
+  place_ones(&w);
+  ck_assert_int_eq(threads_run(RANKS, 0, sum_ones, &w, NULL), 0); /* all that is kept has been made */
+  int64_t before = simt_controls.calls;
+  ck_assert_int_eq(threads_run(RANKS, 0, sum_ones, &w, NULL), 0);
+  int64_t calls = simt_controls.calls - before;
+  int blocks = simt_living_blocks();
+  for (int64_t i = 1; i <= calls; i++) {
+    simt_controls.failing_call = simt_controls.calls + i;
+    int64_t left = threads_run(RANKS, 0, sum_ones, &w, NULL);
+    simt_controls.failing_call = 0;
+    ck_assert_int_eq(left, 0);
+    for (int r = 1; r < RANKS; r++)
+      ck_assert_msg(w.statuses[r] == w.statuses[0], "call %d: %s, %s", (int)i, w.sentences[0], w.sentences[r]);
+    ck_assert_int_le(simt_living_blocks(), blocks);
+    failures += w.statuses[0] != NDR_OK;
+  }
+  ck_assert_int_gt(failures, calls / 2);
+  ck_assert_int_eq(threads_run(RANKS, 0, sum_ones, &w, NULL), 0);
+  ck_assert(w.statuses[0] == NDR_OK && fetch_sum(&w) == 12);
+  free_ones(&w);
 }
 END_TEST
 
@@ -170,6 +211,7 @@ int main(void) {
   tcase_add_test(cases, ranks_and_parts_of_files_give_the_bits_of_one_gpu);
   tcase_add_test(cases, pieces_of_several_slabs_give_the_bits_of_one_gpu);
   tcase_add_test(cases, a_rank_without_its_gpu_ends_it_for_all);
+  tcase_add_test(cases, a_failing_call_ends_parts_of_arrays_for_all);
   tcase_add_test(cases, a_rank_on_the_cpu_is_noticed);
   tcase_add_test(cases, a_failing_call_ends_it_for_all);
   suite_add_tcase(suite, cases);

@@ -146,7 +146,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   (void)stream;
-  return pool ? cudaMalloc(memory, bytes) : fail(cudaErrorInvalidValue, "no pool");
+  cudaError_t error = pool ? cudaMalloc(memory, bytes) : fail(cudaErrorInvalidValue, "no pool");
+  if (error == cudaSuccess) simt_set_pooled(*memory);
+  return error;
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
@@ -158,9 +160,9 @@ cudaError_t cudaFreeHost(void *memory) {
   return !memory || simt_release(memory) ? cudaSuccess : fail(cudaErrorInvalidValue, "freeing what was not allocated");
 }
 
-/* Waits for the device, as CUDA's does for what cudaMalloc allocated. */
+/* Waits for the devices, as CUDA's does for what cudaMalloc allocated, but not for memory of a pool. */
 cudaError_t cudaFree(void *memory) {
-  const char *why = simt_catch_up_all();
+  const char *why = simt_is_pooled(memory) ? NULL : simt_catch_up_all();
   return why ? fail(cudaErrorLaunchFailure, why) : cudaFreeHost(memory);
 }
 
@@ -229,7 +231,7 @@ int simt_living_streams(void) {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
   (void)flags;
   MAY_FAIL(cudaErrorUnknown);
-  *stream = simt_stream_make();
+  *stream = simt_stream_make(current_device);
   return *stream ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
 }
 
@@ -245,7 +247,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-  const char *why = simt_catch_up_all();
+  const char *why = simt_catch_up_device(current_device);
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }
 

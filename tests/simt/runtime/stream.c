@@ -16,15 +16,16 @@ struct simt_stream {
   struct simt_stream *next;
   item *first, **last;
   int64_t queued, done;
-  int ended;
+  int device, ended;
 };
 
 static cudaStream_t streams, gone;
 
-cudaStream_t simt_stream_make(void) {
+cudaStream_t simt_stream_make(int device) {
   cudaStream_t made = calloc(1, sizeof *made);
   if (!made) return NULL;
   made->last = &made->first;
+  made->device = device;
   made->next = streams;
   return streams = made;
 }
@@ -79,10 +80,14 @@ const char *simt_catch_up(simt_point point) {
   return why;
 }
 
-const char *simt_catch_up_all(void) {
+const char *simt_catch_up_device(int device) {
   const char *why = NULL;
   for (cudaStream_t *link = &streams; *link && !why;) {
     cudaStream_t s = *link;
+    if (s->device != device) {
+      link = &s->next;
+      continue;
+    }
     why = simt_catch_up(simt_point_of(s));
     if (!s->ended || why) {
       link = &s->next;
@@ -92,5 +97,11 @@ const char *simt_catch_up_all(void) {
     s->next = gone;
     gone = s;
   }
+  return why;
+}
+
+const char *simt_catch_up_all(void) {
+  const char *why = NULL;
+  for (int device = 0; device < SIMT_DEVICES && !why; device++) why = simt_catch_up_device(device);
   return why;
 }

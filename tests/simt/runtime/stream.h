@@ -20,11 +20,13 @@ typedef struct simt_point {
 
 simt_point simt_point_of(cudaStream_t stream);
 
-/* Does what is queued up to a point, or all that is queued anywhere; the reason of the first failure, or NULL. */
+/* Does what is queued up to a point, all that is queued on a device's streams, or all that is queued anywhere; the
+ * reason of the first failure, or NULL. */
 const char *simt_catch_up(simt_point point);
+const char *simt_catch_up_device(int device);
 const char *simt_catch_up_all(void);
 
-cudaStream_t simt_stream_make(void);
+cudaStream_t simt_stream_make(int device);
 void simt_stream_end(cudaStream_t stream);
 int simt_stream_count(void); /* that were made and not ended */
 

@@ -33,8 +33,8 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 /* Most operators of numbers fold rows across (see ndr_isa). The choice must not depend on the operator, because a sum
  * has the same bits whatever else a call computes, and not on the instruction set, because it has the same bits on
- * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements take
- * longer to widen than to transpose: they have one rate. */
+ * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements are
+ * folded across by a few operators, and transposed for the others: they have one rate. */
 static double rate_of_rows(const ndr_canonical *problem) {
   bool complex = ndr_dtype_is_complex(problem->dtype), wide = ndr_dtype_bytes(problem->dtype) >= 4;
   return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;

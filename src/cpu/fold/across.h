@@ -12,7 +12,7 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
   i64x8 present;
   first_of_eight(&present, tail);
-  const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
+  const int64_t full = lanes_with(8, tile, (int64_t)sizeof(ELEMENT));
   ALIGNED uint64_t words[2 * NDR_LANES];
   for (int64_t first = 0; first < lanes; first += 8) {
     WORDS row[8], v;

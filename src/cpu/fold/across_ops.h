@@ -5,9 +5,11 @@
  *   NOT_A_NUMBER(v)                the mask of the values that are NaN
  *   LEAST, MOST                    the limits of the values
  *   LOAD_REAL                      how they are loaded as f64
- *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes */
+ *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes
+ *   NARROW                         if defined, narrow.h has the sums, means and extremes */
 #define PLUS(a, b) ((a) + (b))
 
+#ifndef NARROW
 #define ACROSS NAME(sum)
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
@@ -25,15 +27,6 @@
 #define MEET PLUS
 #define MERGE join_add2
 #define COUNTED 1
-#include "cpu/fold/across.h"
-#define ACROSS NAME(norm2)
-#define WORDS f64x8
-#define LOAD LOAD_REAL
-#define START 0
-#define GROW(s, v) ((s) + (v) * (v))
-#define MEET PLUS
-#define MERGE join_add
-#define COUNTED 0
 #include "cpu/fold/across.h"
 #define ACROSS NAME(min)
 #define WORDS VALUES
@@ -53,6 +46,16 @@
 #define MERGE JOIN_VALUE(max)
 #define COUNTED 0
 #include "cpu/fold/across.h"
+#endif
+#define ACROSS NAME(norm2)
+#define WORDS f64x8
+#define LOAD LOAD_REAL
+#define START 0
+#define GROW(s, v) ((s) + (v) * (v))
+#define MEET PLUS
+#define MERGE join_add
+#define COUNTED 0
+#include "cpu/fold/across.h"
 
 /* Distances are taken from the first element x of a row: (mean - x)^2 <= M2, so the subtraction in settle_moments loses
  * few bits (see var in float.h). */
@@ -60,7 +63,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
   i64x8 present;
   first_of_eight(&present, tail);
-  const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
+  const int64_t full = lanes_with(8, tile, (int64_t)sizeof(ELEMENT));
   ALIGNED uint64_t words[3 * NDR_LANES];
   ALIGNED double shift[NDR_LANES];
   for (int64_t first = 0; first < lanes; first += 8) {
@@ -109,3 +112,4 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef LOAD_REAL
 #undef JOIN_ADD
 #undef JOIN_VALUE
+#undef NARROW

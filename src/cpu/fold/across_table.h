@@ -1,4 +1,10 @@
 /* Template: the kernels of across.h for every dtype. */
+#ifdef __AVX2__
+#include "cpu/fold/narrow_table.h"
+#endif
+#ifdef __AVX2__
+#define NARROW
+#endif
 #define NAME(kernel) across_##kernel##_i8
 #define ELEMENT int8_t
 #define VALUES i64x8
@@ -11,6 +17,9 @@
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across_ops.h"
+#ifdef __AVX2__
+#define NARROW
+#endif
 #define NAME(kernel) across_##kernel##_i16
 #define ELEMENT int16_t
 #define VALUES i64x8
@@ -47,6 +56,9 @@
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across_ops.h"
+#ifdef __AVX2__
+#define NARROW
+#endif
 #define NAME(kernel) across_##kernel##_u8
 #define ELEMENT uint8_t
 #define VALUES u64x8
@@ -59,6 +71,9 @@
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_u64
 #include "cpu/fold/across_ops.h"
+#ifdef __AVX2__
+#define NARROW
+#endif
 #define NAME(kernel) across_##kernel##_u16
 #define ELEMENT uint16_t
 #define VALUES u64x8

@@ -96,11 +96,11 @@ static inline int64_t lower(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* The first lanes of a tile whose last elements may be loaded as eight: what is loaded too much lies before the end of
- * the tile, and in a page of a row. Masked loads are avoided, because on a Zen 5 core those that miss the first-level
- * cache do not overlap: rows of 7 f32 run at 4 GB/s with them, and at 16 without. */
-static inline int64_t lanes_with_eight(const ndr_tile *tile, int64_t bytes) {
-  int64_t stride = tile->lane_stride, more = (8 - tile->rows % 8) % 8;
+/* The first lanes of a tile whose last elements may be loaded as `unit` elements: what is loaded too much lies before
+ * the end of the tile, and in a page of a row. Masked loads are avoided, because on a Zen 5 core those that miss the
+ * first-level cache do not overlap: rows of 7 f32 run at 4 GB/s with them, and at 16 without. */
+static inline int64_t lanes_with(int64_t unit, const ndr_tile *tile, int64_t bytes) {
+  int64_t stride = tile->lane_stride, more = (unit - tile->rows % unit) % unit;
   if (stride < tile->rows || (stride - tile->rows) * bytes >= 4096) return 0;
   int64_t lanes = tile->lanes - 1 - (more + stride - 1) / stride;
   return lanes < 0 ? 0 : lanes + 1;

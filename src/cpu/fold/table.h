@@ -282,6 +282,14 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
+#ifdef __AVX2__
+#define ACROSS_BOOL                                                                                                    \
+  { [NDR_SUM] = across_sum_bool, [NDR_COUNT] = across_sum_bool, [NDR_MEAN] = across_mean_bool }
+#else
+#define ACROSS_BOOL                                                                                                    \
+  { NULL }
+#endif
+
 #define TO_SIZES(name8, name16, name32, name64)                                                                        \
   [NDR_I8] = name8, [NDR_U8] = name8, [NDR_I16] = name16, [NDR_U16] = name16, [NDR_I32] = name32, [NDR_U32] = name32,  \
   [NDR_I64] = name64, [NDR_U64] = name64
@@ -309,7 +317,8 @@ static const ndr_isa isa = {
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
               [NDR_C64] = {COMPLEX_KERNELS(skip_c64, c64)},
               [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},
-    .across = {[NDR_I8] = ACROSS_KERNELS(i8),
+    .across = {[NDR_BOOL] = ACROSS_BOOL,
+               [NDR_I8] = ACROSS_KERNELS(i8),
                [NDR_I16] = ACROSS_KERNELS(i16),
                [NDR_I32] = ACROSS_KERNELS(i32),
                [NDR_I64] = ACROSS_KERNELS(i64),

@@ -1,4 +1,5 @@
-/* The coordinates that the files of a series share: those of all dims but the one along which they follow each other. */
+/* The coordinates that the files of a series share: those of all dims but the one along which they follow each other.
+ */
 #ifndef NDR_H5_FILE_AGREE_H
 #define NDR_H5_FILE_AGREE_H
 

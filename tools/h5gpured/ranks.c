@@ -135,11 +135,11 @@ static void end_hung_up(int signal_number) {
 static ndr_status start_in_time(ndr_status (*start)(ndr_comm **)) {
   first = is_first();
   signal(SIGALRM, end_late);
-  signal(SIGPIPE, end_hung_up);
+  void (*before)(int) = signal(SIGPIPE, end_hung_up);
   alarm(START_SECONDS);
   ndr_status status = start(&comm);
   alarm(0);
-  signal(SIGPIPE, SIG_DFL);
+  signal(SIGPIPE, before);
   return status;
 }
 

@@ -1,13 +1,18 @@
 /* Template: folds rows of contiguous integers of 1 or 2 bytes, an output each, 32 bytes at a time; what is left of a
- * row is loaded with what lies around it, and masked. Results are exact, and so the same as without AVX2. NAME(kernel)
- * how its functions are called ELEMENT        the element type TALLIED(v)     a vector of elements as TOTAL adds them
- * up EXCESS         what TALLIED adds to each element TOTAL(s, v)    eight sums of 32 bits with a vector added and,
- * where there are kernels of extremes, RANKED(v)      a vector of elements as unsigned numbers in the same order
- *   UNRANKED(n)    the element that such a number stands for, widened to a word
- *   LOWER(a, b)    the lower of each two numbers
- *   LEAST_OF(v)    the lowest of a vector
- *   JOIN_VALUE(op) the join of extremes */
+ * row is loaded with what lies around it, and masked. Results are exact, and so the same as those without AVX2.
+ *   NAME(kernel)     how its functions are called
+ *   ELEMENT          the element type
+ *   TALLIED(v)       a vector of elements as TOTAL adds them up
+ *   EXCESS           what TALLIED adds to each element
+ *   TOTAL(s, v)      eight sums of 32 bits with a vector added
+ * Where RANKED is defined there are kernels of extremes, too:
+ *   RANKED(v)        a vector of elements as unsigned numbers in the same order
+ *   UNRANKED(n)      the element that such a number stands for, widened to a word
+ *   LOWER(a, b)      the lower of each two numbers
+ *   LEAST_OF(v)      the lowest of a vector
+ *   JOIN_VALUE(op)   the join of extremes */
 
+/* The sums of four rows from the vectors that hold them in parts. */
 INLINE __m128i NAME(joined)(const __m256i *s, const byte_rows *rows) {
   const __m256i pairs = _mm256_hadd_epi32(_mm256_hadd_epi32(s[0], s[1]), _mm256_hadd_epi32(s[2], s[3]));
   const __m128i sums = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));

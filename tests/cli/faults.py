@@ -31,7 +31,7 @@ RUNS = {
     "packed": ["packed.h5:/a", "--dims", "0", "--op", "mean,valid"],
     "missing": ["packed.h5:/floats", "--dims", "1", *OUTPUT],
     "concat": ["file.h5:/a", "more.h5:/a", "--concat", "time", "--dims", "time"],
-    "cut": ["file.h5:/a[1:,::2]", "more.h5:/a[:2,1::2]", "--concat", "time", "--dims", "2", *OUTPUT],
+    "cut": ["file.h5:/a[1:,::2]", "more.h5:/a[:2,::2]", "--concat", "time", "--dims", "2", *OUTPUT],
     "shared": ["file.h5:/a", "like.h5:/b[:2]", "--dims", "2", "--op", "max", *OUTPUT],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "beside": ["file.h5:/a", "--weights", "/time", "--op", "mean"],

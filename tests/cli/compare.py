@@ -20,6 +20,8 @@ except ImportError:
     print("skipped: python3-h5py is not installed")
     sys.exit(77)
 
+from problems import share_of
+
 ORDERED = ("min", "max", "ptp", "argmin", "argmax", "logsumexp")
 WITHOUT_EMPTY = ("min", "max", "ptp", "argmin", "argmax")
 OPS = ("sum", "prod", "mean", "var", "std", "norm1", "norm2", "norminf", "any", "all", "count", "valid") + ORDERED
@@ -369,7 +371,8 @@ def check_file(tool, path, problems):
         except RuntimeError:
             pass
         count = 0
-        for name in names or ["/"]:
+        names = names or ["/"]
+        for name in names[:1] + share_of(names[1:]):
             try:
                 dataset = file[name]
             except (KeyError, OSError, RuntimeError):

@@ -159,6 +159,24 @@ static inline __m256d f64_of_four_u32(const void *at) {
   return _mm256_add_pd(_mm256_cvtepi32_pd(words), _mm256_set1_pd(0x1p31));
 }
 
+/* As f64_of_u64 and f64_of_i64. */
+static inline __m256d f64_of_four_halves(__m256i high, __m256i words, double excess) {
+  const __m256i low = _mm256_blend_epi32(words, _mm256_set1_epi64x(0x4330000000000000), 0xaa);
+  high = _mm256_or_si256(high, _mm256_set1_epi64x(0x4530000000000000));
+  return _mm256_add_pd(_mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(excess)), _mm256_castsi256_pd(low));
+}
+
+static inline __m256d f64_of_four_u64(const void *at) {
+  const __m256i words = _mm256_loadu_si256((const __m256i *)at);
+  return f64_of_four_halves(_mm256_srli_epi64(words, 32), words, 0x1p84 + 0x1p52);
+}
+
+static inline __m256d f64_of_four_i64(const void *at) {
+  const __m256i words = _mm256_loadu_si256((const __m256i *)at);
+  const __m256i high = _mm256_xor_si256(_mm256_srli_epi64(words, 32), _mm256_set1_epi64x(0x80000000));
+  return f64_of_four_halves(high, words, 0x1p84 + 0x1p63 + 0x1p52);
+}
+
 /* Two registers of four: FOUR loads one. Less than eight are rare. */
 #define LOAD8(kind, name, element, word, value, FOUR)                                                                  \
   INLINE void load_##kind##_##name(kind##x8 *to, const void *from, int64_t count) {                                    \
@@ -183,8 +201,6 @@ static inline __m256d f64_of_four_u32(const void *at) {
 #define F64_OF_I16(at) _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(FOUR_HALVES(at)))
 #define F64_OF_U16(at) _mm256_cvtepi32_pd(_mm_cvtepu16_epi32(FOUR_HALVES(at)))
 #define F64_OF_I32(at) _mm256_cvtepi32_pd(FOUR_WORDS(at))
-#define F64_OF_LONGS(at)                                                                                               \
-  { (double)(at)[0], (double)(at)[1], (double)(at)[2], (double)(at)[3] }
 #define I64_OF_I8(at) _mm256_cvtepi8_epi64(four_bytes(at))
 #define U64_OF_U8(at) _mm256_cvtepu8_epi64(four_bytes(at))
 #define I64_OF_I16(at) _mm256_cvtepi16_epi64(FOUR_HALVES(at))
@@ -201,8 +217,8 @@ LOAD8(f64, i16, int16_t, double, , F64_OF_I16)
 LOAD8(f64, u16, uint16_t, double, , F64_OF_U16)
 LOAD8(f64, i32, int32_t, double, , F64_OF_I32)
 LOAD8(f64, u32, uint32_t, double, , f64_of_four_u32)
-LOAD8(f64, i64, int64_t, double, , F64_OF_LONGS)
-LOAD8(f64, u64, uint64_t, double, , F64_OF_LONGS)
+LOAD8(f64, i64, int64_t, double, , f64_of_four_i64)
+LOAD8(f64, u64, uint64_t, double, , f64_of_four_u64)
 LOAD8(i64, i8, int8_t, int64_t, , I64_OF_I8)
 LOAD8(u64, u8, uint8_t, uint64_t, , U64_OF_U8)
 LOAD8(i64, i16, int16_t, int64_t, , I64_OF_I16)
@@ -222,7 +238,6 @@ LOAD8(u64, u64, uint64_t, uint64_t, , FOUR_LONGS)
 #undef F64_OF_I16
 #undef F64_OF_U16
 #undef F64_OF_I32
-#undef F64_OF_LONGS
 #undef I64_OF_I8
 #undef U64_OF_U8
 #undef I64_OF_I16

@@ -4,9 +4,14 @@
  *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
  *   REAL_SUM, SQUARES     types of the sums of NDR_ROWS elements and of their squares for real results: integers that
  *                         hold them, or double
+ *   REAL(x)                x, or as f64 if both are double
  *   MOMENTS               1: the kernel of var is here, and squares are integers
  *   LEAST, MOST           limits of the element type
  *   JOIN_INT(kernel)      the join of values of its sign */
+
+#ifndef REAL
+#define REAL(x) (x)
+#endif
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
@@ -23,7 +28,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED REAL_SUM sum[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(sum[l] = 0)
-  FOLD_ROWS(0, REAL_SUM s = sum[l], s = (REAL_SUM)(s + (REAL_SUM)x), sum[l] = s);
+  FOLD_ROWS(0, REAL_SUM s = sum[l], s = (REAL_SUM)(s + (REAL_SUM)REAL(x)), sum[l] = s);
   EACH_LANE(words[l] = word_of((double)sum[l]); WORD(1)[l] = word_of((double)tile->rows))
   settle(join_add2, 2, tile, words, states, pitch);
 }
@@ -33,7 +38,7 @@ static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED SQUARES sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(sum[l] = 0)
-  FOLD_ROWS(0, SQUARES s = sum[l], s += (SQUARES)x * (SQUARES)x, sum[l] = s);
+  FOLD_ROWS(0, SQUARES s = sum[l], s += (SQUARES)REAL(x) * (SQUARES)REAL(x), sum[l] = s);
   EACH_LANE(words[l] = word_of((double)sum[l]))
   settle(join_add, 1, tile, words, states, pitch);
 }
@@ -112,3 +117,4 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef MOMENTS
 #undef LEAST
 #undef MOST
+#undef REAL

@@ -23,6 +23,29 @@ static inline uint64_t word_of(double value) {
   return word;
 }
 
+/* (double)x of 64-bit integers. Its halves become f64 by their exponents' bits, exactly, and their sum is rounded once:
+ * a few instructions of vectors, where only AVX-512 has one, and AVX2 would convert one by one. */
+#ifdef __AVX512DQ__
+#define F64_OF_I64(x) ((double)(x))
+#define F64_OF_U64(x) ((double)(x))
+#else
+static inline double f64_of_halves(uint64_t high, uint64_t low, double excess) {
+  return (f64_of(high | UINT64_C(0x4530000000000000)) - excess) + f64_of(low | UINT64_C(0x4330000000000000));
+}
+
+static inline double f64_of_u64(uint64_t x) {
+  return f64_of_halves(x >> 32, x & 0xffffffffu, 0x1p84 + 0x1p52);
+}
+
+/* The highest bit changes sides, which adds 2^63. */
+static inline double f64_of_i64(int64_t x) {
+  const uint64_t bits = (uint64_t)x;
+  return f64_of_halves(bits >> 32 ^ 0x80000000u, bits & 0xffffffffu, 0x1p84 + 0x1p63 + 0x1p52);
+}
+#define F64_OF_I64(x) f64_of_i64(x)
+#define F64_OF_U64(x) f64_of_u64(x)
+#endif
+
 static inline float f32_of(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);

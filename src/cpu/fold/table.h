@@ -45,6 +45,7 @@
 #define SUM uint64_t
 #define REAL_SUM double
 #define SQUARES double
+#define REAL F64_OF_I64
 #define MOMENTS 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
@@ -91,6 +92,7 @@
 #define SUM uint64_t
 #define REAL_SUM double
 #define SQUARES double
+#define REAL F64_OF_U64
 #define MOMENTS 0
 #define LEAST 0
 #define MOST UINT64_MAX

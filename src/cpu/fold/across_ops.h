@@ -112,4 +112,3 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef LOAD_REAL
 #undef JOIN_ADD
 #undef JOIN_VALUE
-#undef NARROW

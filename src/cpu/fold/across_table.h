@@ -1,8 +1,6 @@
 /* Template: the kernels of across.h for every dtype. */
 #ifdef __AVX2__
 #include "cpu/fold/narrow_table.h"
-#endif
-#ifdef __AVX2__
 #define NARROW
 #endif
 #define NAME(kernel) across_##kernel##_i8
@@ -17,9 +15,6 @@
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across_ops.h"
-#ifdef __AVX2__
-#define NARROW
-#endif
 #define NAME(kernel) across_##kernel##_i16
 #define ELEMENT int16_t
 #define VALUES i64x8
@@ -32,6 +27,32 @@
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across_ops.h"
+#define NAME(kernel) across_##kernel##_u8
+#define ELEMENT uint8_t
+#define VALUES u64x8
+#define LOAD_VALUES load_u64_u8
+#define ADD(a, b) ((a) + (b))
+#define NOT_A_NUMBER(v) 0
+#define LEAST 0
+#define MOST UINT64_MAX
+#define LOAD_REAL load_f64_u8
+#define JOIN_ADD join_add_int
+#define JOIN_VALUE(kernel) join_##kernel##_u64
+#include "cpu/fold/across_ops.h"
+#define NAME(kernel) across_##kernel##_u16
+#define ELEMENT uint16_t
+#define VALUES u64x8
+#define LOAD_VALUES load_u64_u16
+#define ADD(a, b) ((a) + (b))
+#define NOT_A_NUMBER(v) 0
+#define LEAST 0
+#define MOST UINT64_MAX
+#define LOAD_REAL load_f64_u16
+#define JOIN_ADD join_add_int
+#define JOIN_VALUE(kernel) join_##kernel##_u64
+#include "cpu/fold/across_ops.h"
+#undef NARROW
+
 #define NAME(kernel) across_##kernel##_i32
 #define ELEMENT int32_t
 #define VALUES i64x8
@@ -55,36 +76,6 @@
 #define LOAD_REAL load_f64_i64
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/across_ops.h"
-#ifdef __AVX2__
-#define NARROW
-#endif
-#define NAME(kernel) across_##kernel##_u8
-#define ELEMENT uint8_t
-#define VALUES u64x8
-#define LOAD_VALUES load_u64_u8
-#define ADD(a, b) ((a) + (b))
-#define NOT_A_NUMBER(v) 0
-#define LEAST 0
-#define MOST UINT64_MAX
-#define LOAD_REAL load_f64_u8
-#define JOIN_ADD join_add_int
-#define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/across_ops.h"
-#ifdef __AVX2__
-#define NARROW
-#endif
-#define NAME(kernel) across_##kernel##_u16
-#define ELEMENT uint16_t
-#define VALUES u64x8
-#define LOAD_VALUES load_u64_u16
-#define ADD(a, b) ((a) + (b))
-#define NOT_A_NUMBER(v) 0
-#define LEAST 0
-#define MOST UINT64_MAX
-#define LOAD_REAL load_f64_u16
-#define JOIN_ADD join_add_int
-#define JOIN_VALUE(kernel) join_##kernel##_u64
 #include "cpu/fold/across_ops.h"
 #define NAME(kernel) across_##kernel##_u32
 #define ELEMENT uint32_t

@@ -4,7 +4,7 @@
  *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
  *   REAL_SUM, SQUARES     types of the sums of NDR_ROWS elements and of their squares for real results: integers that
  *                         hold them, or double
- *   REAL(x)                x, or as f64 if both are double
+ *   REAL(x)               x, or as f64 if both are double
  *   MOMENTS               1: the kernel of var is here, and squares are integers
  *   LEAST, MOST           limits of the element type
  *   JOIN_INT(kernel)      the join of values of its sign */

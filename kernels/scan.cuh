@@ -5,11 +5,14 @@
  *
  * This file has what both share.
  *
- * Each element is read and written once. A thread combines its elements one after the other, from the first on. What
- * the threads before have is added in groups of eight, groups of groups, and so on, in a block and then from tile to
- * tile: a place's value is  far + (... + (near + own)), where each is a sum from left to right of whole groups. So the
- * association follows from a place's number alone, whichever block comes first; and sums of elements that are not
- * negative never decrease, as the last value of a group is the one that the next group's are added to.
+ * Each element is read and written once. A thread combines its elements one after the other, from the first on, behind
+ * what stands before them: what the threads before have, combined by warps and blocks, and then from tile to tile. The
+ * association follows from a place's number alone, whichever block comes first.
+ *
+ * Sums that are stored as f64 are chained: what the threads before have is added in groups of eight, groups of groups,
+ * and so on, and a place's value is  far + (... + (near + own)), where each is a sum from left to right of whole
+ * groups. So sums of elements that are not negative never decrease, as the last value of a group is the one that the
+ * next group's are added to. That is several additions for each element: f64 has the time, as it has twice the bytes.
  *
  * The operator OP (scan_operator) and its states are those of program.cuh; the element of a place is a state, too. */
 #ifndef NDR_SCAN_CUH
@@ -83,10 +86,9 @@ template <class NODES> struct scan_operator {
   typedef typename NODES::result result;
   typedef typename all::State State;
   static const int words = all::words, places = value::places;
-  /* Whether what stands before is added group by group to each value. Otherwise it is combined first, which is less to
-   * do.
-   */
-  static const bool chained = single<all>::rounds;
+  /* Whether what stands before is added group by group to each value, nearest first, so that sums never decrease.
+   * Otherwise it is combined first, which is less to do. */
+  static const bool chained = single<all>::rounds && (same<result, f64>::yes || same<result, c128>::yes);
   static NDR_DEVICE State of(const value &x, const ndr_scan_params &p) {
     typename all::template batch<1> b;
     const value one[1] = {x};
@@ -206,13 +208,15 @@ template <class OP, int C> struct scan_beside {
  * takes the smallest item that is left, ahead of time: so whoever has the smallest unfinished item waits for nobody,
  * however many blocks run at a time. Thread 0 takes the number and publishes it in shared memory; the others read it
  * behind a barrier. */
-NDR_DEVICE i64 scan_take(const ndr_scan_params &p) {
-  return !p.taken ? p.items : machine::thread() == 0 ? machine::take_number(p.taken) : 0;
+NDR_DEVICE int scan_take(const ndr_scan_params &p) {
+  if (!p.taken || machine::thread() != 0) return p.items;
+  const i64 number = machine::take_number(p.taken);
+  return number < p.items ? (int)number : p.items;
 }
-NDR_DEVICE i64 scan_first(const ndr_scan_params &p) {
-  return p.taken ? scan_take(p) : machine::block();
+NDR_DEVICE int scan_first(const ndr_scan_params &p) {
+  return p.taken ? scan_take(p) : (int)machine::block();
 }
-NDR_DEVICE void scan_publish(i64 number, i64 &shared) {
+NDR_DEVICE void scan_publish(int number, int &shared) {
   if (machine::thread() == 0) shared = number;
 }
 /* One barrier for all threads, which the last warp reaches at another place of the text than the others. */
@@ -225,19 +229,19 @@ NDR_DEVICE void scan_meet() {
  * which it is written. All threads of the block meet once a turn, after the totals: then they know the number of the
  * tile behind `ahead`, which comes in meanwhile. */
 struct scan_turn {
-  i64 item, next, ahead;
+  int item, next, ahead;
   int room;   /* of `ahead`, one of NDR_SCAN_TURNS */
   int parity; /* of the turn */
-  NDR_DEVICE scan_turn(const ndr_scan_params &p, i64 (&numbers)[2])
-      : item(p.items), next(p.items), ahead(p.taken ? numbers[1] : machine::block()), room(0), parity(0) {}
+  NDR_DEVICE scan_turn(const ndr_scan_params &p, int (&numbers)[2])
+      : item(p.items), next(p.items), ahead(p.taken ? numbers[1] : (int)machine::block()), room(0), parity(0) {}
   NDR_DEVICE bool any(const ndr_scan_params &p) const { return item < p.items || next < p.items || ahead < p.items; }
   NDR_DEVICE int room_of_item() const { return (room + 2) % NDR_SCAN_TURNS; }
   NDR_DEVICE int room_of_next() const { return (room + 3) % NDR_SCAN_TURNS; }
   NDR_DEVICE int room_behind() const { return (room + 1) % NDR_SCAN_TURNS; }
-  NDR_DEVICE i64 behind(const ndr_scan_params &p, const i64 (&numbers)[2]) const {
+  NDR_DEVICE int behind(const ndr_scan_params &p, const int (&numbers)[2]) const {
     return p.taken ? numbers[parity] : p.items;
   }
-  NDR_DEVICE void go_on(i64 behind) {
+  NDR_DEVICE void go_on(int behind) {
     item = next, next = ahead, ahead = behind;
     room = room_behind();
     parity = 1 - parity;
@@ -256,11 +260,25 @@ template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; 
 
 template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
 
+/* The state that a lane of the warp has. All lanes call this. */
+template <class State> NDR_DEVICE State scan_state_of_lane(const State &s, int lane) {
+  const int count = (int)(sizeof(State) + 3) / 4;
+  union view {
+    State state;
+    u32 word[count];
+    NDR_DEVICE view() {}
+  } from, to;
+  from.state = s;
+#pragma unroll
+  for (int i = 0; i < count; i++) to.word[i] = machine::shuffle_from(from.word[i], lane);
+  return to.state;
+}
+
 /* The states that stand before a thread's first element: what[0] of the units before it in its group, what[1] of the
- * groups before that, and so on; has[l]: there is such a state. */
+ * groups before that, and so on, or unless OP is chained what[0] of all; has[l]: there is such a state. */
 template <class OP, int UNITS, int COLUMNS> struct scan_before {
   typedef typename OP::State State;
-  static const int levels = scan_depth<UNITS>::levels;
+  static const int depth = scan_depth<UNITS>::levels, levels = OP::chained || depth == 0 ? depth : 1;
   State what[levels ? levels : 1];
   bool has[levels ? levels : 1];
 
@@ -268,24 +286,60 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
    * which the line of its first element begins; `begins`: the line of its last element begins in this unit. Returns the
    * total of that line up to this unit's end. All scanning threads of the block call this. */
   NDR_DEVICE State find(scan_shared<State> &shared, State own, int unit, int column, int from, bool begins) {
+    if constexpr (!OP::chained && COLUMNS == 1) return find_by_warps(shared, own, unit, from, begins);
     State *row = shared.totals;
     State run = own;
 #pragma unroll
-    for (int l = 0; l < levels; l++) {
+    for (int l = 0; l < depth; l++) {
       const int log = 3 * l, mine = unit >> log, last = (1 << log) - 1;
       if ((unit & last) == last) row[mine * COLUMNS + column] = run;
       machine::barrier_of<1>(NDR_SCAN_BLOCK);
-      int first = mine & ~(NDR_SCAN_GROUP - 1), at = from >> log;
-      if (at < first) at = first;
-      has[l] = at < mine;
-      what[l] = OP::identity();
-      if (has[l]) what[l] = row[at * COLUMNS + column];
-#pragma unroll 2
-      for (at++; at < mine; at++) what[l] = OP::joined(what[l], row[at * COLUMNS + column]);
-      if (has[l] && !begins) run = OP::joined(what[l], run);
+      const int group = mine & ~(NDR_SCAN_GROUP - 1), first = from >> log > group ? from >> log : group;
+      State level = OP::identity();
+#pragma unroll
+      for (int i = 0; i < NDR_SCAN_GROUP - 1; i++) {
+        const int at = group + i;
+        if (at < first || at >= mine) continue;
+        const State more = row[at * COLUMNS + column];
+        level = at == first ? more : OP::joined(level, more);
+      }
+      if (first < mine && !begins) run = OP::joined(level, run);
+      keep(l, level, first < mine);
       row += (UNITS >> log) * COLUMNS;
     }
     return run;
+  }
+  /* The same, of one column, by exchanges within warps: less to do, but no groups that follow each other. */
+  NDR_DEVICE State find_by_warps(scan_shared<State> &shared, State own, int unit, int from, bool begins) {
+    const int lane = unit % NDR_WARP, warp = unit / NDR_WARP, head = unit - lane, from_warp = from / NDR_WARP;
+    const int first = begins ? unit : from > head ? from : head;
+    State run = own;
+#pragma unroll
+    for (int step = 1; step < NDR_WARP; step *= 2) {
+      const State before = scan_state_of_lane(run, lane - step);
+      if (unit - step >= first) run = OP::joined(before, run);
+    }
+    const State near = scan_state_of_lane(run, lane - 1);
+    if (lane == NDR_WARP - 1) shared.totals[warp] = run;
+    machine::barrier_of<1>(NDR_SCAN_BLOCK);
+    what[0] = near;
+    has[0] = from < unit;
+    if (from >= head) return run;
+    State far = OP::identity();
+#pragma unroll
+    for (int i = 0; i < UNITS / NDR_WARP - 1; i++) {
+      if (i < from_warp || i >= warp) continue;
+      const State more = shared.totals[i];
+      far = i == from_warp ? more : OP::joined(far, more);
+    }
+    what[0] = lane > 0 ? OP::joined(far, near) : far;
+    return begins ? run : OP::joined(far, run);
+  }
+  NDR_DEVICE void keep(int l, const State &level, bool any) {
+    if (OP::chained || l == 0)
+      what[l] = level, has[l] = any;
+    else if (any)
+      what[0] = has[0] ? OP::joined(level, what[0]) : level, has[0] = true;
   }
 };
 
@@ -312,7 +366,7 @@ NDR_DEVICE Before scan_kept(const State &first, const scan_upper<State, UNITS, C
 #pragma unroll
   for (int l = 0; l < Before::levels; l++) {
     const int log = 3 * l;
-    before.has[l] = (unit >> log & (NDR_SCAN_GROUP - 1)) > 0;
+    before.has[l] = Before::levels < Before::depth ? unit > 0 : (unit >> log & (NDR_SCAN_GROUP - 1)) > 0;
     if (l == 0) continue;
     before.what[l] = row[(unit >> log) * COLUMNS + column];
     row += (UNITS >> log) * COLUMNS;
@@ -339,9 +393,10 @@ template <class OP, int UNITS, int COLUMNS> struct scan_prefix {
 #pragma unroll
     for (int l = 0; l < before_type::levels; l++)
       if (before.has[l]) put(before.what[l]);
-    if (!tiles) return;
+    if (!tiles || tiles->count == 0) return;
+    put(tiles->levels[0][column]);
 #pragma unroll 1
-    for (int l = 0; l < tiles->count; l++) put(tiles->levels[l][column]);
+    for (int l = 1; OP::chained && l < tiles->count; l++) put(tiles->levels[l][column]);
   }
   template <int E, class TILES>
   NDR_DEVICE void apply(const before_type &before, const TILES *tiles, int column, int count, State (&s)[E]) const {

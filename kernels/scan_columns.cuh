@@ -8,20 +8,19 @@
  * threads have neighbouring columns. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_strip {
   typedef typename OP::value value;
-  i64 tile;   /* number in its columns */
-  i64 line;   /* number along the kept axes but the first */
+  int tile;   /* number in its columns */
+  int line;   /* number along the kept axes but the first */
   i64 column; /* number along the first kept axis */
   i64 first;  /* the thread's first row */
   int count;  /* rows that the thread has */
   bool here;  /* there is such a column */
 
-  NDR_DEVICE scan_strip(const ndr_scan_params &p, i64 item, int unit, int lane) {
-    i64 side = p.lines * p.column_tiles;
-    tile = (KNOWN & NDR_SCAN_ALONE) ? 0 : item / side;
-    i64 beside = item - tile * side;
-    line = p.lines == 1 ? 0 : beside / p.column_tiles;
-    column = (beside - line * p.column_tiles) * COLUMNS + lane;
-    first = tile * p.tile + unit * E;
+  NDR_DEVICE scan_strip(const ndr_scan_params &p, int item, int unit, int lane) {
+    tile = (KNOWN & NDR_SCAN_ALONE) ? 0 : scan_divide(p.lines, item);
+    const int beside = item - tile * (int)p.lines.size;
+    line = scan_divide(p.column_tiles, beside);
+    column = (i64)(beside - line * (int)p.column_tiles.size) * COLUMNS + lane;
+    first = (i64)tile * p.tile + unit * E;
     here = item < p.items && column < p.axes[0].size.size;
     i64 rows = p.length.size - first;
     count = !here || rows < 0 ? 0 : rows < E ? (int)rows : E;
@@ -127,7 +126,7 @@ template <class OP> NDR_DEVICE typename OP::State scan_column_sum(const scan_slo
 
 /* As scan_tiles_before, of the column that the lane has. */
 template <class OP, int COLUMNS, u32 KNOWN>
-NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile,
+NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, int tile,
                                     const typename OP::State &total, scan_tiles<typename OP::State, COLUMNS> &tiles) {
   typedef typename OP::State State;
   const bool chain = (KNOWN & NDR_SCAN_CHAIN) != 0;
@@ -138,33 +137,30 @@ NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &
   int count = 0;
   if (nodes.before_in_group() > 0) {
     State within = scan_column_sum<OP>(slots, tile - nodes.before_in_group(), nodes.before_in_group());
-    tiles.levels[count++][lane] = within;
+    count = tiles.template add<OP>(count, lane, within);
     run = OP::joined(within, run);
   }
   if (!chain && nodes.ends_group()) scan_post<OP>(slots, nodes.group_node(nodes.group()), run);
   if (nodes.groups_before() > 0) {
     State within =
-        scan_column_sum<OP>(slots, nodes.group_node(nodes.group() - (u64)nodes.groups_before()), nodes.groups_before());
-    tiles.levels[count++][lane] = within;
+        scan_column_sum<OP>(slots, nodes.group_node(nodes.group() - (u32)nodes.groups_before()), nodes.groups_before());
+    count = tiles.template add<OP>(count, lane, within);
     run = OP::joined(within, run);
   }
   if (nodes.top() > 0) {
     State prefix = scan_await<OP>(slots, nodes.prefix_node(nodes.top()));
-    tiles.levels[count++][lane] = prefix;
+    count = tiles.template add<OP>(count, lane, prefix);
     run = OP::joined(prefix, run);
   }
   if (nodes.leads_on()) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), run);
   if (lane == 0) tiles.count = count;
 }
 
-/* Adds what stands before them to a thread's values, and writes its results. */
-template <class OP, int COLUMNS, u32 KNOWN, class Strip, class Before, class Tiles, int E>
-NDR_DEVICE void scan_end_column(const ndr_scan_params &p, const Strip &t, const Before &before, const Tiles *tiles,
-                                int lane, typename OP::State (&s)[E]) {
+/* Writes a thread's results. */
+template <class OP, u32 KNOWN, class Strip, class Prefix, int E>
+NDR_DEVICE void scan_put_column(const ndr_scan_params &p, const Strip &t, const Prefix &prefix,
+                                const typename OP::State (&s)[E]) {
   typedef typename OP::result R;
-  scan_prefix<OP, NDR_SCAN_BLOCK / COLUMNS, COLUMNS> prefix;
-  prefix.collect(before, tiles, lane);
-  prefix.apply(before, tiles, lane, E, s);
   t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
     bool fresh = e == 0 && !prefix.any;
     scan_store<OP, KNOWN>(p, to, s, e, prefix.all, fresh);
@@ -172,15 +168,16 @@ NDR_DEVICE void scan_end_column(const ndr_scan_params &p, const Strip &t, const 
   });
 }
 
-/* The values of a thread's elements, each with those before it. */
+/* The values of a thread's elements, each with those before it, and with `before` if there is `any`. */
 template <class OP, class Strip, int E>
-NDR_DEVICE void scan_take_column(const ndr_scan_params &p, const Strip &t, int turn, typename OP::State (&s)[E]) {
+NDR_DEVICE void scan_take_column(const ndr_scan_params &p, const Strip &t, int turn, const typename OP::State &before,
+                                 bool any, typename OP::State (&s)[E]) {
   typename OP::value x[E];
   t.take_all(p, turn, x);
 #pragma unroll
   for (int e = 0; e < E; e++) {
     s[e] = OP::of(x[e], p);
-    if (e > 0) s[e] = OP::joined(s[e > 0 ? e - 1 : 0], s[e]);
+    if (e > 0 || any) s[e] = OP::joined(e > 0 ? s[e > 0 ? e - 1 : 0] : before, s[e]);
   }
 }
 
@@ -191,20 +188,23 @@ NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
   const int UNITS = NDR_SCAN_BLOCK / COLUMNS;
   typedef scan_strip<OP, Arrays, E, COLUMNS, KNOWN> strip_type;
   NDR_SHARED scan_shared<State> shared;
+  const scan_tiles<State, COLUMNS> *const none = nullptr;
   const int unit = machine::thread() / COLUMNS, lane = machine::thread() % COLUMNS;
-  i64 item = machine::block();
-  int turn = 0;
+  int item = (int)machine::block(), turn = 0;
   strip_type(p, item, unit, lane).fetch_all(p, turn);
 #pragma unroll 1
-  for (; item < p.items; item += machine::blocks(), turn = 1 - turn) {
+  for (; item < p.items; item += (int)machine::blocks(), turn = 1 - turn) {
     const strip_type t(p, item, unit, lane);
     machine::await_copies<0>();
-    strip_type(p, item + machine::blocks(), unit, lane).fetch_all(p, 1 - turn);
+    strip_type(p, item + (int)machine::blocks(), unit, lane).fetch_all(p, 1 - turn);
     State s[E];
-    scan_take_column<OP>(p, t, turn, s);
+    scan_take_column<OP>(p, t, turn, OP::identity(), false, s);
     scan_before<OP, UNITS, COLUMNS> before;
     before.find(shared, s[E - 1], unit, lane, 0, false);
-    scan_end_column<OP, COLUMNS, KNOWN>(p, t, before, (const scan_tiles<State, 1> *)nullptr, lane, s);
+    scan_prefix<OP, UNITS, COLUMNS> prefix;
+    prefix.collect(before, none, lane);
+    prefix.apply(before, none, lane, E, s);
+    scan_put_column<OP, KNOWN>(p, t, prefix, s);
     machine::barrier();
   }
 }
@@ -226,7 +226,7 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
   NDR_SHARED scan_upper<State, UNITS, COLUMNS> upper[NDR_SCAN_TURNS];
   NDR_SHARED State wholes[NDR_SCAN_TURNS][COLUMNS]; /* totals */
   NDR_SHARED scan_tiles<State, COLUMNS> tiles[2];   /* of the next tile, and of the one that is written, in turn */
-  NDR_SHARED i64 numbers[2];
+  NDR_SHARED int numbers[2];
   const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
   scan_publish(scan_first(p), numbers[1]);
   scan_meet();
@@ -250,7 +250,7 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
 #pragma unroll 1
   while (turn.any(p)) {
     machine::await_copies<0>();
-    const i64 taken = scan_take(p);
+    const int taken = scan_take(p);
     if (turn.ahead < p.items) {
       const strip_type t(p, turn.ahead, unit, lane);
       typename OP::value x[E];
@@ -270,14 +270,18 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
     }
     scan_publish(taken, numbers[turn.parity]);
     scan_meet();
-    const i64 behind = turn.behind(p, numbers);
+    const int behind = turn.behind(p, numbers);
     strip_type(p, behind, unit, lane).fetch_all(p, turn.room_behind());
     if (turn.item < p.items) {
       const strip_type t(p, turn.item, unit, lane);
       const before_type before = scan_kept<before_type>(first, upper[turn.room_of_item()], unit, lane);
+      const scan_tiles<State, COLUMNS> *const before_tile = &tiles[1 - turn.parity];
+      scan_prefix<OP, UNITS, COLUMNS> prefix;
+      prefix.collect(before, before_tile, lane);
       State s[E];
-      scan_take_column<OP>(p, t, turn.room_of_item(), s);
-      scan_end_column<OP, COLUMNS, KNOWN>(p, t, before, &tiles[1 - turn.parity], lane, s);
+      scan_take_column<OP>(p, t, turn.room_of_item(), prefix.all, !OP::chained && prefix.any, s);
+      if (OP::chained) prefix.apply(before, before_tile, lane, E, s);
+      scan_put_column<OP, KNOWN>(p, t, prefix, s);
     }
     first = first_next, first_next = first_ahead;
     turn.go_on(behind);

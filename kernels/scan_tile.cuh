@@ -60,16 +60,16 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   typedef typename OP::result result;
   static const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0;
   static const int warp_elements = NDR_WARP * E;
-  i64 tile;  /* number in its line */
+  int tile;  /* number in its line */
   i64 line;  /* the tile's first line */
   i64 first; /* the first element of that line in the tile */
   int count; /* elements; 0: there is no such tile */
 
-  NDR_DEVICE scan_tile(const ndr_scan_params &p, i64 item) {
-    tile = whole ? 0 : p.lines == 1 ? item : item / p.lines;
-    line = whole ? item * p.tile_lines : item - tile * p.lines;
-    first = tile * p.tile;
-    i64 left = item >= p.items ? 0 : whole ? (p.lines - line) * p.length.size : p.length.size - first;
+  NDR_DEVICE scan_tile(const ndr_scan_params &p, int item) {
+    tile = whole ? 0 : scan_divide(p.lines, item);
+    line = whole ? (i64)item * p.tile_lines : item - tile * (int)p.lines.size;
+    first = (i64)tile * p.tile;
+    i64 left = item >= p.items ? 0 : whole ? (p.lines.size - line) * p.length.size : p.length.size - first;
     count = (int)(left < p.tile ? left : p.tile);
   }
 
@@ -134,6 +134,20 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     return count - warp_begin() < warp_elements ? count - warp_begin() : warp_elements;
   }
 
+  /* Calls f(ahead, byte) for the lane's units of `here` elements that the warp has in a row, lanes side by side: it is
+   * at ahead + byte, of which `ahead` is known when the kernel is compiled. */
+  template <class UNIT, int UNITS, class F> static NDR_DEVICE void each_unit(int here, int bytes, const F &f) {
+    const int byte = (machine::thread() & (NDR_WARP - 1)) * (int)sizeof(UNIT);
+    if (here == warp_elements) {
+#pragma unroll
+      for (int i = 0; i < UNITS; i++) f(i * NDR_WARP * (int)sizeof(UNIT), byte);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < UNITS; i++)
+      if (i * NDR_WARP * (int)sizeof(UNIT) + byte < bytes) f(i * NDR_WARP * (int)sizeof(UNIT), byte);
+  }
+
   /* Starts to bring in the warp's elements, which lie side by side from first_byte on; `here` of them are the tile's.
    */
   template <class T> static NDR_DEVICE void fetch_flat(const unsigned char *first_byte, int here, unsigned char *to) {
@@ -159,13 +173,9 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       }
       if (bytes > 0 && rest < end) copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
     } else if constexpr (alignof(T) >= 4) {
-#pragma unroll
-      for (int i = 0; i < scan_chunk<T, E>::units; i++) {
-        const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-        if (ahead + byte < bytes)
-          machine::copy_element((unit *)(to + scan_moved(ahead, byte)),
-                                (const unit *)(first_byte + byte) + i * NDR_WARP);
-      }
+      each_unit<unit, scan_chunk<T, E>::units>(here, bytes, [=](int ahead, int byte) {
+        machine::copy_element((unit *)(to + scan_moved(ahead, byte)), (const unit *)(first_byte + byte + ahead));
+      });
     }
   }
   /* Starts to bring in the warp's elements. Behind the tile's end there may be anything: no place depends on it. */
@@ -245,12 +255,9 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       }
       return;
     }
-#pragma unroll
-    for (int i = 0; i < chunk::units; i++) {
-      const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-      if (ahead + byte < here * (int)sizeof(result))
-        *((unit *)(first_byte + byte) + i * NDR_WARP) = *(const unit *)(own + scan_moved(ahead, byte));
-    }
+    each_unit<unit, chunk::units>(here, here * (int)sizeof(result), [=](int ahead, int byte) {
+      *(unit *)(first_byte + byte + ahead) = *(const unit *)(own + scan_moved(ahead, byte));
+    });
   }
   /* Writes what the lanes of the warp have put. */
   NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {

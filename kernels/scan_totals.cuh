@@ -15,10 +15,16 @@ NDR_DEVICE i64 scan_divide_far(const ndr_scan_divisor &by, i64 n) {
   return n >> 31 == 0 && by.magic != 0 ? (i64)scan_divide(by, (int)n) : n / by.size;
 }
 
-/* What stands before a tile, from the nearest to the first, by level. */
+/* What stands before a tile, from the nearest to the first, by level, or unless OP is chained as one level. */
 template <class State, int COLUMNS> struct scan_tiles {
   State levels[NDR_SCAN_LEVELS][COLUMNS];
   int count;
+  /* Adds a level behind `before` others, and returns how many there are then. */
+  template <class OP> NDR_DEVICE int add(int before, int column, const State &level) {
+    const int at = OP::chained ? before : 0;
+    levels[at][column] = at < before ? OP::joined(level, levels[at][column]) : level;
+    return at + 1;
+  }
 };
 
 /* Where the nodes of a line, or of a column, are posted: word w of node n is at[(n * words + w) * pitch]. */
@@ -82,17 +88,17 @@ template <class OP> NDR_DEVICE typename OP::State scan_await(const scan_slots &s
 /* The nodes that a tile reads and posts; scan_params.h has their numbers. Groups have GROUP tiles. Groups of groups
  * have UPPER groups; an UPPER of 1: there are none. A GROUP of 1: tiles themselves have prefixes. */
 template <int GROUP, int UPPER> struct scan_nodes {
-  u64 tile, tiles; /* the tile's number in its line; tiles of the line */
-  NDR_DEVICE scan_nodes(i64 n, i64 count) : tile((u64)n), tiles((u64)count) {}
-  NDR_DEVICE u64 group() const { return tile / GROUP; }
-  NDR_DEVICE u64 top() const { return tile / (GROUP * UPPER); }
-  NDR_DEVICE int before_in_group() const { return (int)((u32)tile % GROUP); }
-  NDR_DEVICE int groups_before() const { return (int)((u32)group() % UPPER); }
+  u32 tile, tiles; /* the tile's number in its line; tiles of the line */
+  NDR_DEVICE scan_nodes(int n, int count) : tile((u32)n), tiles((u32)count) {}
+  NDR_DEVICE u32 group() const { return tile / GROUP; }
+  NDR_DEVICE u32 top() const { return tile / (GROUP * UPPER); }
+  NDR_DEVICE int before_in_group() const { return (int)(tile % GROUP); }
+  NDR_DEVICE int groups_before() const { return (int)(group() % UPPER); }
   NDR_DEVICE bool ends_group() const { return before_in_group() == GROUP - 1; }
   /* Whether the largest group ends with this tile, and others follow. */
   NDR_DEVICE bool leads_on() const { return ends_group() && groups_before() == UPPER - 1 && tile + 1 < tiles; }
-  NDR_DEVICE i64 group_node(u64 number) const { return (i64)((GROUP > 1 ? tiles : 0) + number); }
-  NDR_DEVICE i64 prefix_node(u64 number) const {
+  NDR_DEVICE i64 group_node(u32 number) const { return (i64)(GROUP > 1 ? tiles : 0) + number; }
+  NDR_DEVICE i64 prefix_node(u32 number) const {
     return group_node(UPPER > 1 ? (tiles + GROUP - 1) / GROUP : 0) + (i64)number;
   }
 };
@@ -100,19 +106,18 @@ template <int GROUP, int UPPER> struct scan_nodes {
 /* Shared memory of the warp that finds what stands before a tile. */
 template <class OP> struct scan_room { typename OP::State sums[NDR_WARP], parts[NDR_WARP / NDR_SCAN_GROUP]; };
 
-/* What that warp has found so far; all its lanes know the same. */
+/* What that warp has found so far. */
 template <class OP> struct scan_finder {
   typedef typename OP::State State;
   scan_room<OP> &room;
   scan_tiles<State, 1> &tiles;
   const scan_slots &slots;
   State run;  /* the total of what has been found and of the tile */
-  int levels; /* of `tiles` */
+  int levels; /* of `tiles`; the first lane alone knows */
 
   static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
   NDR_DEVICE void add(const State &level) {
-    if (lane() == 0) tiles.levels[levels][0] = level;
-    levels++;
+    if (lane() == 0) levels = tiles.template add<OP>(levels, 0, level);
     run = OP::joined(level, run);
   }
   /* Of up to eight states. */
@@ -160,7 +165,7 @@ template <class OP> struct scan_finder {
  * the prefix of the largest group. For the last tile of a group it also posts the group's total, or the next prefix.
  * The tile's own total is posted by the caller, except under CHAIN, where none is. A warp calls this. */
 template <class OP, bool CHAIN>
-NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 tile, const typename OP::State &total,
+NDR_DEVICE void scan_tiles_before(int tile_count, const scan_slots &slots, int tile, const typename OP::State &total,
                                   scan_room<OP> &room, scan_tiles<typename OP::State, 1> &tiles) {
   const bool narrow = OP::words == 1;
   const int GROUP = CHAIN    ? 1
@@ -182,7 +187,7 @@ NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 t
   if constexpr (UPPER > 1) {
     const int before = nodes.groups_before();
     if (nodes.ends_group() && first_lane) scan_post<OP>(slots, nodes.group_node(nodes.group()), finder.run);
-    finder.add_nodes(nodes.group_node(nodes.group() - (u64)before), before);
+    finder.add_nodes(nodes.group_node(nodes.group() - (u32)before), before);
   }
   if (nodes.top() > 0) finder.add(prefix.await(slots, nodes.prefix_node(nodes.top())));
   if (nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);

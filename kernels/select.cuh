@@ -109,6 +109,7 @@ template <class T, u32 KNOWN> NDR_DEVICE u32 select_word(const ndr_select_params
 struct select_total {
   typedef i64 State;
   static const int words = 1;
+  static const bool chained = false;
   static NDR_DEVICE void save(i64 s, ndr_word *w) { w[0] = to_word(s); }
   static NDR_DEVICE i64 load(const ndr_word *w) { return (i64)w[0]; }
   static NDR_DEVICE i64 joined(i64 a, i64 b) { return a + b; }
@@ -205,7 +206,8 @@ template <class T, u32 KNOWN> struct select_tile {
     i64 sum = 0;
     if (p.tiles > 1) {
       if (machine::thread() < NDR_WARP)
-        scan_tiles_before<select_total, false>(p.tiles, slots(p), number, (i64)kept, shared.room, shared.tiles);
+        scan_tiles_before<select_total, false>((int)p.tiles, slots(p), (int)number, (i64)kept, shared.room,
+                                               shared.tiles);
       machine::barrier();
 #pragma unroll 1
       for (int l = 0; l < shared.tiles.count; l++) sum += shared.tiles.levels[l][0];

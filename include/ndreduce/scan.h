@@ -37,10 +37,11 @@
  * number of threads, or the run; only force_family = "scalar" gives others. A running sum of elements that are not
  * negative never decreases.
  *
- * On a GPU all operators combine small groups of elements, each from its beginning, then groups of groups, and add what
- * stands before: so a part of a product may overflow there, and with a 0 before it give NaN, where one element after
- * the other would not. The last bits depend on the shape, the strides and the kind of scan, too, but not on the run:
- * they repeat. A running sum of elements that are not negative never decreases there, either. An operator of one's own
+ * On a GPU all operators combine small groups of elements, then groups of groups, and add what stands before: so a part
+ * of a product may overflow there, and with a 0 before it give NaN, where one element after the other would not. The
+ * last bits depend on the shape, the strides and the kind of scan, too, but not on the run: they repeat. A running sum
+ * in f64 or c128 of elements that are not negative never decreases there, either; one in f16, bf16 or f32 is rounded
+ * from f64 whose last bits may, and so may once in a great while fall by the last bit. An operator of one's own
  * whose updates hold more than 11 numbers, of which a complex one is two, scans lines of up to 256 elements there:
  * longer ones are NDR_ERR_UNSUPPORTED, as the states of a block's elements are more than it has memory for.
  *

@@ -206,17 +206,17 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
   bool posts = launch->nodes > 0;
   *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
                               .taken = posts && launch->items > launch->grid ? workspace : NULL,
-                              .lines = launch->lines,
+                              .lines = divisor(launch->lines * (launch->columns ? launch->column_tiles : 1)),
                               .length = divisor(problem->length),
-                              .items = launch->items,
-                              .tiles = launch->tiles,
+                              .column_tiles = divisor(launch->column_tiles),
+                              .items = (int)launch->items,
+                              .tiles = (int)launch->tiles,
                               .nodes = launch->nodes,
                               .result_step = problem->result_step,
                               .tile_lines = launch->tile_lines,
                               .tile = launch->tile,
                               .kept_count = problem->kept_count,
-                              .scan_count = problem->scan_count,
-                              .column_tiles = launch->column_tiles};
+                              .scan_count = problem->scan_count};
   for (int k = 0; k <= problem->operand_count; k++) {
     int64_t origin = k ? problem->operand_origin[k - 1] : problem->origin;
     params->data[k] = (const char *)data[k] + origin * ndr_scan_bytes(problem, k);

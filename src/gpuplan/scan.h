@@ -14,11 +14,17 @@ typedef struct ndr_scan_launch {
   int threads;   /* of a block */
   int residents; /* blocks that a multiprocessor is to run at a time */
   unsigned known; /* NDR_SCAN_... */
-  /* The members of ndr_scan_params that have these names. */
+  /* The members of ndr_scan_params that have these names; `lines` of scan_columns are combinations of the kept axes but
+   * the first. */
   int tile, tile_lines;
   int64_t lines, column_tiles, items, tiles, nodes;
   unsigned grid, shared_bytes;
 } ndr_scan_launch;
+
+enum {
+  NDR_SCAN_LEAST_TILE = 64,        /* elements that tiles of scan_lines have on the average, or more */
+  NDR_SCAN_MOST_ITEMS = 0x7fff0000 /* kernels number items by 32 bits, and blocks look for one behind the last */
+};
 
 extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns;
 

@@ -12,16 +12,6 @@ enum {
   MOST_SPLIT = 32 /* columns of a tile where a column has several tiles */
 };
 
-static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
-  ndr_state state = ndr_scan_gpu_state(problem);
-  const char *why = ndr_scan_gpu_reject(problem, device);
-  (void)text;
-  if (why) return why;
-  if (problem->length < 2) return "there is nothing to scan";
-  if (problem->kept_count == 0) return "no lines lie side by side";
-  return ndr_state_size(&state) > MOST_WORDS ? "states have too many words" : NULL;
-}
-
 static int columns_of(const ndr_scan_problem *problem, int elements) {
   int64_t threads = ndr_ceil_div(problem->length, elements), beside = problem->kept[0].size;
   int columns = NDR_SCAN_BLOCK;
@@ -37,6 +27,28 @@ static int elements_of(const ndr_scan_problem *problem, const ndr_device *device
   return elements;
 }
 
+static void cut(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
+  launch->elements = elements_of(problem, device);
+  launch->columns = columns_of(problem, launch->elements);
+  launch->tile = NDR_SCAN_BLOCK / launch->columns * launch->elements;
+  launch->lines = problem->lines / problem->kept[0].size;
+  launch->column_tiles = ndr_ceil_div(problem->kept[0].size, launch->columns);
+  launch->items = ndr_ceil_div(problem->length, launch->tile) * launch->lines * launch->column_tiles;
+}
+
+static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  ndr_scan_launch launch;
+  const char *why = ndr_scan_gpu_reject(problem, device);
+  (void)text;
+  if (why) return why;
+  if (problem->length < 2) return "there is nothing to scan";
+  if (problem->kept_count == 0) return "no lines lie side by side";
+  if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
+  cut(problem, device, &launch);
+  return launch.items > NDR_SCAN_MOST_ITEMS ? "there are too many tiles" : NULL;
+}
+
 /* Whether steps along the scanned axis are numbers of 32 bits, also in bytes. */
 static bool is_near(const ndr_scan_problem *problem) {
   const ndr_scan_axis *axis = &problem->scan[0];
@@ -49,15 +61,10 @@ static bool is_near(const ndr_scan_problem *problem) {
 
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
-  ndr_scan_launch launch = {.elements = elements_of(problem, &plan->device), .beside = 1};
-  launch.columns = columns_of(problem, launch.elements);
-  launch.tile = NDR_SCAN_BLOCK / launch.columns * launch.elements;
-  launch.tile_lines = 1;
+  ndr_scan_launch launch = {.beside = 1, .tile_lines = 1};
+  cut(problem, &plan->device, &launch);
   if (is_near(problem)) launch.known |= NDR_SCAN_NEAR;
-  launch.lines = problem->lines / problem->kept[0].size;
-  launch.column_tiles = ndr_ceil_div(problem->kept[0].size, launch.columns);
   ndr_scan_cut(problem, &launch, launch.lines * launch.column_tiles);
-  launch.items = launch.tiles * launch.lines * launch.column_tiles;
   ndr_scan_launch_end(plan, &launch, problem->kept_count - 1);
 }
 

@@ -59,16 +59,16 @@ typedef struct ndr_scan_params {
   const void *data[NDR_SCAN_ARRAYS]; /* the elements that the walk starts at */
   void *result;                      /* where the first place of the first line goes */
   ndr_posted *posted;
-  unsigned long long *taken; /* items that blocks have taken; NULL: each block has the item of its number */
-  long long lines;           /* of scan_columns: combinations of the other kept axes */
-  ndr_scan_divisor length;   /* elements of a line */
-  long long items;           /* tiles of all lines */
-  long long tiles;           /* of a line */
-  long long nodes;           /* of a line; 0: nothing is posted */
-  long long column_tiles;    /* scan_columns: tiles that lie side by side */
-  long long result_step;     /* NDR_SCAN_LONGER: from the place before a line's first to that */
-  int tile_lines;            /* scan_lines: lines of a tile, if a tile has whole ones */
-  int tile;                  /* elements of a tile, or of one of its columns */
+  unsigned long long *taken;     /* items that blocks have taken; NULL: each block has the item of its number */
+  ndr_scan_divisor lines;        /* how many; of scan_columns: tiles of the same rows */
+  ndr_scan_divisor length;       /* elements of a line */
+  ndr_scan_divisor column_tiles; /* scan_columns: tiles that lie side by side */
+  int items;                     /* tiles of all lines */
+  int tiles;                     /* of a line */
+  long long nodes;               /* of a line; 0: nothing is posted */
+  long long result_step;         /* NDR_SCAN_LONGER: from the place before a line's first to that */
+  int tile_lines;                /* scan_lines: lines of a tile, if a tile has whole ones */
+  int tile;                      /* elements of a tile, or of one of its columns */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
   union {

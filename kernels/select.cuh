@@ -1,6 +1,6 @@
 /* Selections: what a mask keeps, moved together in its order. Compiled at run time only.
  *
- *   select_count     how many places each tile keeps
+ *   select_count     how many places each tile keeps, and which
  *   select_sums      from that, how many are kept before each tile of a chunk, and by each chunk
  *   select_elements  elements, or slices that are as short: those that are kept go to the result, and with
  *                    NDR_SELECT_BOTH, for a partition, the others behind them
@@ -11,7 +11,8 @@
  * the places that the tile keeps, in shared memory; then thread number n moves number n, n + 256, and so on of the
  * list. So neighbouring threads write neighbours, whatever the mask, and of the array only sectors with something to
  * keep are read. Indices and numbers come in one pass, in which a block waits for the totals of the tiles before.
- * Elements do not wait: to read the mask twice costs a byte each time, and takes less than that. */
+ * Elements do not wait: to keep the words from one pass to the next costs a quarter of a byte for each place, and takes
+ * less than that. */
 #ifndef NDR_SELECT_CUH
 #define NDR_SELECT_CUH
 
@@ -135,8 +136,9 @@ template <class T, u32 KNOWN> struct select_tile {
   u32 word;
   int kept, before; /* places that the tile keeps, and those of them before the thread's word */
 
+  NDR_DEVICE select_tile(u32 own) : number(machine::block()), first(number * NDR_SELECT_TILE), word(own) {}
   NDR_DEVICE select_tile(const ndr_select_params &p)
-      : number(machine::block()), first(machine::block() * NDR_SELECT_TILE), word(select_word<T, KNOWN>(p, first)) {}
+      : select_tile(select_word<T, KNOWN>(p, machine::block() * NDR_SELECT_TILE)) {}
 
   NDR_DEVICE int places(const ndr_select_params &p) const {
     return p.places - first < NDR_SELECT_TILE ? (int)(p.places - first) : NDR_SELECT_TILE;
@@ -281,6 +283,7 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
 template <u32 KNOWN> NDR_DEVICE void select_count(const ndr_select_params &p) {
   NDR_SHARED select_shared shared;
   select_tile<boolean, KNOWN> tile(p);
+  p.words[machine::block() * NDR_SCAN_BLOCK + machine::thread()] = tile.word;
   tile.count(shared);
   if (machine::thread() == 0) ((i64 *)p.list)[tile.number] = tile.kept;
 }
@@ -337,7 +340,7 @@ struct select_place {
 template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const ndr_select_params &p) {
   typedef select_batch<BYTES, UNIT, KNOWN> batch_type;
   NDR_SHARED select_shared shared;
-  select_tile<boolean, KNOWN> tile(p);
+  select_tile<boolean, KNOWN> tile(p.words[machine::block() * NDR_SCAN_BLOCK + machine::thread()]);
   const select_place place(p, tile.number);
   tile.count(shared);
   tile.make_list(shared);

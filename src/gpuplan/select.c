@@ -70,7 +70,8 @@ static void add_counts(ndr_select_plan *plan) {
   const int64_t tiles = plan->params.tiles, chunks = ndr_ceil_div(tiles, NDR_SELECT_CHUNK);
   add(plan, NDR_SELECT_COUNT, NDR_BOOL)->residents = 8;
   add(plan, NDR_SELECT_SUMS, NDR_BOOL)->grid = (unsigned)chunks;
-  plan->workspace += (size_t)(tiles + chunks) * sizeof(int64_t);
+  plan->list_bytes = (size_t)(tiles + chunks) * sizeof(int64_t);
+  plan->workspace += plan->list_bytes + (size_t)tiles * NDR_SCAN_BLOCK * sizeof *plan->params.words;
 }
 
 static void plan_elements(ndr_select_plan *plan, const ndr_selection *s, const ndr_selection_addresses *addresses,
@@ -210,4 +211,5 @@ void ndr_select_plan_place(ndr_select_plan *plan, void *workspace) {
   plan->params.posted = workspace;
   plan->params.total = (long long *)(void *)at;
   plan->params.list = at + ALIGNMENT;
+  plan->params.words = (unsigned *)(void *)(at + ALIGNMENT + plan->list_bytes);
 }

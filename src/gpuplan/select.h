@@ -30,6 +30,7 @@ typedef struct ndr_select_plan {
   int count; /* launches, one after the other; 0: there are no places */
   ndr_select_launch launches[3];
   size_t posted_bytes; /* which are to be 0 before the first launch, at the beginning of the workspace */
+  size_t list_bytes;   /* of params.list where params.words are behind it */
   size_t workspace;    /* bytes */
   ndr_select_params params;
 } ndr_select_plan;

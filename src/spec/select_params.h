@@ -36,6 +36,7 @@ typedef struct ndr_select_params {
   /* By kernel: what each tile keeps, then what is kept before it in its chunk, and behind these what each chunk keeps;
    * or the numbers of places that are kept, and from the end backwards those that are not. */
   void *list;
+  unsigned *words; /* which places select_count found kept, by tile and thread */
   long long places, tiles;
   long long room;               /* places of the result that may be written */
   long long from_step, to_step; /* slices: from a place of the array, and of the result, to the next */

@@ -2,8 +2,8 @@
 # Sets up and runs the test suite: the stage release, those that are named, or `all`:
 #   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests; the GPU
 #             kernels on an emulated machine, but for those that asan has, too, where that is run
-#   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang, an eighth of the random cases; the emulated kernels too
-#   tsan      ThreadSanitizer, clang, the tests that use threads, an eighth of the random cases
+#   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang, a sixteenth of the random cases; the emulated kernels too
+#   tsan      ThreadSanitizer, clang, the tests that use threads, a sixteenth of the random cases
 #   bare      without HDF5 and CUDA, ndbench without OpenMP: it builds, ndbench runs, and programs find the package
 #   fuzz      clang; all libFuzzer targets at once, for NDREDUCE_FUZZ_SECONDS (60), from tests/corpus, under both sanitizers
 #   cuda      the CUDA backend compiles and links, where there is nvcc; device tests where there is a GPU
@@ -145,12 +145,12 @@ stage_release() {
 
 stage_asan() {
   if ! command -v clang >/dev/null; then stage_skipped asan 'clang is not installed' && return; fi
-  ctest_stage asan dev all 8 '' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON
+  ctest_stage asan dev all 16 '' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON
 }
 
 stage_tsan() {
   if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
-  ctest_stage tsan tsan thread_tests 8 '-L threads'
+  ctest_stage tsan tsan thread_tests 16 '-L threads'
 }
 
 # What is left of the library has the compile commands of the release stage, where it was tested.

@@ -233,14 +233,16 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
   scan_turn turn(p, numbers);
   if (thread >= NDR_SCAN_BLOCK) {
 #pragma unroll 1
-    for (; turn.any(p); turn.go_on(turn.behind(p, numbers))) {
+    while (turn.any(p)) {
       scan_meet();
+      const int behind = turn.behind(p, numbers);
       if (turn.next < p.items && thread < NDR_SCAN_BLOCK + COLUMNS) {
         const strip_type t(p, turn.next, 0, lane);
         if (t.here)
           scan_columns_before<OP, COLUMNS, KNOWN>(p, scan_column_slots<OP>(p, t.line, t.column), t.tile,
                                                   wholes[turn.room_of_next()][lane], tiles[turn.parity]);
       }
+      turn.go_on(behind);
       machine::warp_barrier(); /* the lanes come to the next meeting together */
     }
     return;

@@ -132,12 +132,15 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_awaitin
   scan_turn turn(p, numbers);
   if (thread >= NDR_SCAN_BLOCK) {
 #pragma unroll 1
-    for (; turn.any(p); turn.go_on(turn.behind(p, numbers))) {
+    while (turn.any(p)) {
       scan_meet();
-      if (turn.next >= p.items) continue;
-      const tile_type t(p, turn.next);
-      scan_tiles_before<OP, (KNOWN & NDR_SCAN_CHAIN) != 0>(p.tiles, scan_line_slots<OP>(p, t.line), t.tile,
-                                                           wholes[turn.room_of_next()], room, tiles[turn.parity]);
+      const int behind = turn.behind(p, numbers);
+      if (turn.next < p.items) {
+        const tile_type t(p, turn.next);
+        scan_tiles_before<OP, (KNOWN & NDR_SCAN_CHAIN) != 0>(p.tiles, scan_line_slots<OP>(p, t.line), t.tile,
+                                                             wholes[turn.room_of_next()], room, tiles[turn.parity]);
+      }
+      turn.go_on(behind);
     }
     return;
   }

@@ -8,11 +8,11 @@
 #include "gpuplan/operand_arrays.h"
 
 enum {
-  SECTOR = 32,               /* bytes in which memory is read and written */
   MANY_WORDS = 10,           /* a thread has several elements if their states are of no more words */
-  MOST_VALUES = 16,          /* that a thread has: elements times neighbours */
+  MOST_VALUES = 24,          /* that a thread has: elements times neighbours */
   MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
-  MOST_SHARED = 68 << 10,    /* dynamic shared memory of a block, as several blocks are to run at a time */
+  MOST_SHARED = 100 << 10,   /* dynamic shared memory of a block, as several blocks are to run at a time */
+  INCOMING = 32 << 10,       /* bytes of elements that a multiprocessor is to have on their way */
   MOST_STATIC = 48 << 10,    /* static shared memory that a kernel can have on any GPU */
   RESERVED_SHARED = 1 << 10, /* what the driver takes of shared memory for each block */
   NUMBERS_SHARED = 64,       /* static shared memory for more than states */
@@ -162,7 +162,11 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
       dynamic + static_bytes(problem, launch->columns, launch->beside, waits(launch->known)) + RESERVED_SHARED;
   int64_t fit = plan->device.shared_bytes_per_unit / block;
   int most = problem->operand_count > 0 || words * launch->beside > 2 ? 2 : 3;
-  if (words * launch->beside == 1 && problem->operand_count == 0 && launch->threads == NDR_SCAN_BLOCK) most = 4;
+  if (words * launch->beside == 1 && problem->operand_count == 0 && !waits(launch->known)) most = 4;
+  if (!waits(launch->known) && !launch->columns) { /* more blocks than keep memory busy are in each other's way */
+    const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside);
+    most = blocks < 2 ? 2 : blocks < most ? (int)blocks : most;
+  }
   launch->shared_bytes = (unsigned)dynamic;
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
@@ -233,7 +237,10 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
 /* Bytes that an element takes of those that memory is read and written in. */
 static double moved(int64_t bytes, int64_t stride) {
   double step = (double)bytes * (double)llabs(stride);
-  return step < (double)bytes ? (double)bytes : step < SECTOR ? step : SECTOR > bytes ? SECTOR : (double)bytes;
+  return step < (double)bytes      ? (double)bytes
+         : step < NDR_SCAN_SECTOR  ? step
+         : NDR_SCAN_SECTOR > bytes ? NDR_SCAN_SECTOR
+                                   : (double)bytes;
 }
 
 double ndr_scan_seconds(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_axis *axis) {

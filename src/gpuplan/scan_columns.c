@@ -9,7 +9,8 @@
 enum {
   MOST_WORDS = 3, /* of a state: shared memory has room for those of all columns */
   LEAST_COLUMNS = 4,
-  MOST_SPLIT = 32 /* columns of a tile where a column has several tiles */
+  MOST_SPLIT = 32, /* columns of a tile where a column has several tiles */
+  MOST_BETWEEN = 8 /* elements of a thread where rows begin between sectors */
 };
 
 static int columns_of(const ndr_scan_problem *problem, int elements) {
@@ -20,9 +21,19 @@ static int columns_of(const ndr_scan_problem *problem, int elements) {
   return columns;
 }
 
-/* A thread has fewer elements than it could have where columns are shorter. */
+/* Whether the rows of the arrays and of the result begin on sectors if the first does. */
+static bool is_on_sectors(const ndr_scan_problem *problem) {
+  const ndr_scan_axis *axis = &problem->scan[0];
+  int64_t bytes = axis->result * (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  for (int k = 0; k <= problem->operand_count; k++) bytes |= ndr_scan_stride(axis, k) * ndr_scan_bytes(problem, k);
+  return bytes % NDR_SCAN_SECTOR == 0;
+}
+
+/* A thread has fewer elements than it could have where columns are shorter, and where warps move parts of sectors: then
+ * fewer bytes on their way are faster. */
 static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
   int elements = ndr_scan_elements(problem, device, MOST_SPLIT, 1);
+  if (elements > MOST_BETWEEN && !is_on_sectors(problem)) elements = MOST_BETWEEN;
   while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
   return elements;
 }

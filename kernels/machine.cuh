@@ -163,6 +163,11 @@ NDR_DEVICE bool wait() {
   return true;
 }
 
+/* Tells the compiler what always holds here. */
+NDR_DEVICE void assume(bool holds) {
+  __builtin_assume(holds);
+}
+
 /* Hides the value from the compiler, so that what depends on it is computed again rather than kept in registers. */
 NDR_DEVICE long long opaque(long long value) {
   asm volatile("" : "+l"(value));

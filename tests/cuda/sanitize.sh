@@ -1,7 +1,8 @@
 #!/bin/sh
 # The device tests under compute-sanitizer, on a small fixed selection: sanitize.sh FOLDER [TOOL...]
 # FOLDER holds the test programs; tools are memcheck, racecheck, initcheck and synccheck, all if none is named.
-# The last line says how many runs passed and failed.
+# The last line says how many runs passed and failed. NDR_TEST_SECONDS in the environment is how long each random test goes on:
+# with 60 there are hundreds of problems a program.
 set -u
 folder=$1
 shift
@@ -45,6 +46,7 @@ check() {
 for tool in "$@"; do
   for dtype in ${NDR_TEST_DTYPES:-f32 f16 i8 c64 f64}; do check "$tool" test_cuda_oracle "$dtype"; done
   check "$tool" test_cuda_states
+  check "$tool" test_cuda_programs
   check "$tool" test_cuda_streams
   check "$tool" test_cuda_groups
   check "$tool" test_cuda_scans

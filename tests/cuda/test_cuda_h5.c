@@ -26,7 +26,7 @@ static ndr_h5_options on_gpu(void) {
 START_TEST(datasets_reduce_as_arrays_do) {
   rng random = {test_seed()};
   ndr_h5_options how = on_gpu();
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(10));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 10);
   int cases = 0;
   /* Many of them have kernels compiled for them. */
   for (; cases < test_case_count(12) || test_clock() < until; cases++)

@@ -94,9 +94,9 @@ static void check_two(int64_t rows, int64_t columns, const int64_t *strides, int
     assert_cuda(cudaMemcpy(got, sums, (size_t)outputs * 8, cudaMemcpyDefault));
     for (int64_t j = 0; j < outputs; j++) {
       uint64_t expected = (j == 0 ? 1u : 0u) + (j == outputs - 1 ? 7u : 0u);
-      ck_assert_msg(got[j] == expected, "%s, %s: output %lld is %llu, not %llu", name,
-                    families[f] ? families[f] : "chosen", (long long)j, (unsigned long long)got[j],
-                    (unsigned long long)expected);
+      if (got[j] != expected) /* an assertion an output would take minutes */
+        ck_abort_msg("%s, %s: output %lld is %llu, not %llu", name, families[f] ? families[f] : "chosen", (long long)j,
+                     (unsigned long long)got[j], (unsigned long long)expected);
     }
   }
   free(got);

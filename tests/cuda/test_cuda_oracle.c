@@ -7,6 +7,7 @@
 
 #include "cuda/device.h"
 #include "device.h"
+#include "gpuplan/launch.h"
 #include "support/reduce.h"
 
 static const char *const families[] = {"tree", "thread", "tile", NULL};
@@ -15,6 +16,7 @@ enum { CHOICES = sizeof families / sizeof *families };
 static ndr_dtype only = NDR_F32;
 static bool every_dtype;
 static const char *only_seed;
+static int met[NDR_KERNEL_COUNT]; /* problems that each kernel was launched for */
 
 /* How one problem is run, beside what the problem says. */
 typedef struct manner {
@@ -92,6 +94,12 @@ static void execute(const ndr_plan *plan, const gpu_array *array, gpu_array *res
   free(before);
 }
 
+static ndr_kernel kernel_of(const ndr_plan *plan, const void *data) {
+  return ndr_plan_launch(plan,
+                         (const char *)data + plan->problem.origin * (int64_t)ndr_dtype_bytes(plan->problem.dtype))
+      ->kernel;
+}
+
 static bool run_problem(const ndr_problem *problem, manner *how, rng *random, uint64_t seed) {
   gpu_array array, result;
   ndr_plan *plan;
@@ -112,6 +120,7 @@ static bool run_problem(const ndr_problem *problem, manner *how, rng *random, ui
       plan_array(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
   ck_assert_msg(status == NDR_OK || (how->family && status == NDR_ERR_UNSUPPORTED), "%s: %s", text, ndr_last_error());
   if (status == NDR_OK) {
+    met[kernel_of(plan, array.tensor.data)]++;
     execute(plan, &array, &result, text);
     assert_gpu_result(problem, 0, &array, &result, text);
     ck_assert_msg(gpu_block_guarded(&array.block), "%s: wrote beside the array", text);
@@ -134,11 +143,13 @@ static bool run_seed(ndr_dtype dtype, uint64_t seed) {
 
 static void run_dtype(ndr_dtype dtype) {
   int ran[CHOICES] = {0}, asked = 0, least = gpu_subset() ? test_case_count(24) : 200;
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(4));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 4);
   uint64_t seed = test_seed() * 1000003 + (uint64_t)dtype * 10000000;
   for (; asked < least || test_clock() < until; asked++, seed++) ran[seed % CHOICES] += run_seed(dtype, seed);
   printf("%s: %d cases; ran tree %d, thread %d, tile %d, chosen %d\n", ndr_dtype_name(dtype), asked, ran[0], ran[1],
          ran[2], ran[3]);
+  for (int k = 0; k < NDR_KERNEL_COUNT; k++)
+    if (met[k]) printf("  %s: %d\n", ndr_kernel_name((ndr_kernel)k), met[k]);
   for (int f = 0; f < CHOICES; f++)
     ck_assert_msg(ran[f] * 12 > asked, "%s ran %d of %d", families[f] ? families[f] : "chosen", ran[f], asked);
 }

@@ -118,7 +118,7 @@ static void run_case(uint64_t seed) {
 
 /* Most of these compile a kernel. */
 START_TEST(random_programs_are_right) {
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(40));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 40);
   int cases = 0;
   for (; cases < test_case_count(gpu_subset() ? 8 : 60) || test_clock() < until; cases++)
     run_case(test_seed() + (uint64_t)cases);

@@ -9,7 +9,7 @@
 START_TEST(parts_of_arrays_give_the_whole) {
   static const ndr_dtype dtypes[] = {NDR_F32, NDR_F64, NDR_I8, NDR_C64};
   rng random = {test_seed()};
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(8));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 8);
   int cases = 0;
   for (; cases < test_case_count(8) || test_clock() < until; cases++)
     if (test_has_dtype(dtypes[cases % 4])) gpu_ranks_check_arrays(&random, dtypes[cases % 4], 20000);
@@ -20,7 +20,7 @@ END_TEST
 START_TEST(ranks_and_parts_of_files_give_the_bits_of_one_gpu) {
   char path[64];
   rng random = {test_seed()};
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(8));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 8);
   int cases = 0;
   snprintf(path, sizeof path, "/tmp/ndreduce-cuda-%ld.h5", (long)getpid());
   for (; cases < test_case_count(8) || test_clock() < until; cases++) gpu_ranks_check_files(&random, path, 40000);

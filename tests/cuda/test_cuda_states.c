@@ -42,7 +42,7 @@ static void check_many(rng *random) {
 
 START_TEST(many_are_right) {
   rng random = {test_seed()};
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(20));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 20);
   int cases = 0;
   for (; cases < test_case_count(gpu_subset() ? 12 : 40) || test_clock() < until; cases++) check_many(&random);
   printf("many: %d cases\n", cases);
@@ -145,7 +145,7 @@ static void check_cut(rng *random) {
 
 START_TEST(cuts_do_not_show) {
   rng random = {test_seed()};
-  double until = test_clock() + (gpu_subset() ? 0 : test_seconds(20));
+  double until = test_clock() + test_seconds(gpu_subset() ? 0 : 20);
   int cases = 0;
   for (; cases < test_case_count(gpu_subset() ? 12 : 40) || test_clock() < until; cases++) check_cut(&random);
   printf("cuts: %d cases\n", cases);

@@ -154,6 +154,9 @@ NDR_DEVICE bool wait(const char *file = __builtin_FILE(), int line = __builtin_L
   simt_fail(file, line, "waits for a word that no earlier block has posted");
   return false;
 }
+NDR_DEVICE void assume(bool holds, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (!holds) simt_fail(file, line, "what the kernel assumes does not hold");
+}
 NDR_DEVICE long long opaque(long long value) {
   return value;
 }

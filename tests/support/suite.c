@@ -2,14 +2,19 @@
 
 #include <stdarg.h>
 
+TCase *suite_case_empty(Suite *suite, const char *name, double timeout_seconds) {
+  TCase *made = tcase_create(name);
+  tcase_set_timeout(made, timeout_seconds);
+  suite_add_tcase(suite, made);
+  return made;
+}
+
 void suite_case(Suite *suite, const char *name, double timeout_seconds, ...) {
-  TCase *tests = tcase_create(name);
+  TCase *tests = suite_case_empty(suite, name, timeout_seconds);
   va_list list;
-  tcase_set_timeout(tests, timeout_seconds);
   va_start(list, timeout_seconds);
   for (const TTest *test; (test = va_arg(list, const TTest *));) tcase_add_test(tests, test);
   va_end(list);
-  suite_add_tcase(suite, tests);
 }
 
 int suite_run(Suite *suite) {

@@ -7,7 +7,10 @@
 
 #include "ndreduce/ndreduce.h"
 
-/* A test case of the suite with tests added by name: suite_case(suite, "dims", 60, test_a, test_b, NULL). */
+/* A new test case of the suite. */
+TCase *suite_case_empty(Suite *suite, const char *name, double timeout_seconds);
+
+/* The same with tests added by name: suite_case(suite, "dims", 60, test_a, test_b, NULL). */
 void suite_case(Suite *suite, const char *name, double timeout_seconds, ...);
 
 /* Runs and frees the suite; what main returns. */

@@ -105,12 +105,15 @@ static void spread(const void *compact, const DLTensor *result) {
   ndr_gather_run(&gather, &as_it_is, compact, (char *)result->data + (int64_t)result->byte_offset);
 }
 
+/* A copy each: nothing writes what lies between them. */
 static ndr_status fetch(const ndr_uploader *uploader, const ndr_accumulator *accumulator, DLTensor *const *results,
-                        DLTensor *there, int count, void *here, size_t bytes) {
+                        DLTensor *there, int count, void *here) {
   DLTensor *pointers[NDR_MAX_OPS];
   for (int i = 0; i < count; i++) pointers[i] = &there[i];
   NDR_TRY(ndr_accumulator_finish(accumulator, pointers));
-  NDR_TRY(ndr_copy(uploader->device, here, there[0].data, bytes, uploader->stream));
+  for (int i = 0; i < count; i++)
+    NDR_TRY(ndr_copy(uploader->device, (char *)here + there[i].byte_offset,
+                     (const char *)there[i].data + there[i].byte_offset, bytes_of(results[i]), uploader->stream));
   NDR_TRY(ndr_stream_wait(uploader->device, uploader->stream));
   for (int i = 0; i < count; i++) spread((const char *)here + (int64_t)there[i].byte_offset, results[i]);
   return NDR_OK;
@@ -133,7 +136,7 @@ ndr_status ndr_uploader_finish(const ndr_uploader *uploader, const ndr_accumulat
   NDR_TRY(ndr_memory_allocate(uploader->device, bytes, &memory));
   for (int i = 0; i < count; i++) there[i].data = memory;
   ndr_status status = ndr_memory_allocate(pinned, bytes, &here);
-  if (status == NDR_OK) status = fetch(uploader, accumulator, results, there, count, here, bytes);
+  if (status == NDR_OK) status = fetch(uploader, accumulator, results, there, count, here);
   if (status != NDR_OK) (void)ndr_stream_wait(uploader->device, uploader->stream);
   ndr_memory_free(pinned, here);
   ndr_memory_free(uploader->device, memory);

@@ -532,7 +532,11 @@ NDR_API ndr_status ndr_h5_scan_explain(ndr_h5_dataset *dataset, const ndr_h5_sca
  * bytes go to a temporary file in the same folder, which commit renames and ndr_h5_writer_destroy removes. Once a
  * commit has returned, or on_remark or on_progress has stopped a call, the writer can only be destroyed: other calls
  * fail.
- */
+ *
+ * In whatever order results and copies are added, the file has them, and what comes with them, as netCDF lists their
+ * sources in the input: those of a group before those of its groups, in the order of creation if the group keeps it,
+ * else by name. Results of one source are in the order in which they are added, and files in that of the first result
+ * or copy of each. */
 typedef struct ndr_h5_writer ndr_h5_writer;
 
 /* How a file of results is made. Start from NDR_H5_WRITER_OPTIONS_INIT; NULL means exactly that. */

@@ -143,7 +143,7 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   if (!good) complain("%s: out of memory", a.info->file);
   if (good) {
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
-    complaints_begin(where);
+    if (in_groups) complaints_begin(where); /* which is one of several; answer_many ends it */
     good = answer_dataset(dataset, &a, kept, where, to);
     complaints_begin(NULL);
   }

@@ -6,7 +6,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/ndreduce.h ${PROJECT_SOURCE
               ${PROJECT_SOURCE_DIR}/include/ndreduce/scan.h ${PROJECT_SOURCE_DIR}/include/ndreduce/device.h
               ${PROJECT_SOURCE_DIR}/include/ndreduce/comm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 if(NDREDUCE_WITH_HDF5 AND EXISTS ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h)
-  install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h ${PROJECT_SOURCE_DIR}/include/ndreduce/h5_dataset.h
+                ${PROJECT_SOURCE_DIR}/include/ndreduce/h5_reduce.h ${PROJECT_SOURCE_DIR}/include/ndreduce/h5_writer.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 endif()
 
 if(NDREDUCE_WITH_MPI)

@@ -30,7 +30,7 @@ def members(body):
 
 
 def layouts(compiler, folder):
-    names = ("ndreduce.h", "groups.h", "plan.h", "scan.h", "device.h", "comm.h", "h5.h")
+    names = ("ndreduce.h", "groups.h", "plan.h", "scan.h", "device.h", "comm.h", "h5_dataset.h", "h5_reduce.h", "h5_writer.h")
     text = "".join((INCLUDE / "ndreduce" / name).read_text() for name in names)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"NDR_DEFAULT\((?:[^()]|\([^()]*\))*\)", "", text)  # of members in C++

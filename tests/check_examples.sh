@@ -10,19 +10,20 @@ LD_LIBRARY_PATH=$libraries
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 mkdir -p "$3"
 scratch=$(realpath "$3")
-cd "$source_dir" # the examples name files as seen from here
+cd "$scratch" # where examples write files, and read some of data/
+ln -sfn "$source_dir/data" data
 
 cxx=${CXX:-c++}
 failed=0
 for header in "$2"/include/ndreduce/*.h; do
   name=$(basename "$header" .h)
   package=ndreduce
-  if [ "$name" = h5 ]; then package=ndreduce_h5; fi
+  case $name in h5*) package=ndreduce_h5 ;; esac
   own_flags='' own_libraries=''
   if [ "$name" = mpi ]; then package='ndreduce ndreduce_mpi' own_flags=$MPI_FLAGS own_libraries=$MPI_LIBRARIES; fi
   {
     printf '#include <ndreduce/%s.h>\n#include <stdio.h>\nint main(void) {\n' "$name"
-    awk '/^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
+    awk '/\*\// { exit } /^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
     printf 'return 0;\n}\n'
   } >"$scratch/$name.c"
   sed -n 's|.*// prints ||p' "$scratch/$name.c" >"$scratch/$name.expected"

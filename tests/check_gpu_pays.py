@@ -14,7 +14,7 @@ APART = 1.5  # runs differ by so much
 
 record = json.loads((root / "data/bench/h5-gpu.json").read_text())
 source = (root / "src/h5/run/job_device.c").read_text()
-texts = {name: (root / name).read_text() for name in ("tools/h5gpured/README.md", "tools/h5gpured/h5gpured.1", "include/ndreduce/h5.h")}
+texts = {name: (root / name).read_text() for name in ("tools/h5gpured/README.md", "tools/h5gpured/h5gpured.1", "include/ndreduce/h5_reduce.h")}
 problems = []
 for name, filtered in (("PLAIN_GIB", False), ("FILTERED_GIB", True)):
     used, measured = int(re.search(rf"#define {name} (\d+)", source)[1]), gpu_pays(record, filtered)

@@ -391,11 +391,16 @@ run 2 smal
 has err "there is no set 'smal'; there are small, wide-tall, .*, all, and problems like 'sum f32 "
 one_line
 run 2 --source 5
-has err "no option '--source'; ndbench ladder has it"
+has err "--source is an option of ndbench ladder, not of ndbench "
 run 2 -n 5 small
-has err "no option '-n'; ndbench ladder has it"
+has err "-n is an option of ndbench ladder, not of ndbench "
 run 2 ladder --measure
-has err "no option '--measure'; ndbench has it"
+has err "--measure is an option of ndbench, not of ndbench ladder"
+run 2 ladder al
+has err "there is no ladder 'al'; there are reduce, .*, all "
+run 2 laddr
+has err "; the first word may also be ladder "
+one_line
 run 2 --repeat 0x2 small
 has err "'0x2'"
 run 2 --seed ' 1' small
@@ -448,7 +453,7 @@ has err '--block is given twice'
 run 2 ladder --op men
 has err "no --op 'men'; there are min, "
 run 2 ladder --family tile
-has err "no option '--family'"
+has err "--family is an option of ndbench"
 run 0 --list -- small
 has out '^sum f32 \[64,64\] /0$'
 if grep -q '4096' "$folder/out"; then echo "$command: prints other sets" && failures=$((failures + 1)); fi

@@ -102,8 +102,9 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
     return ndr_fail(NDR_ERR_ARGUMENT, "slab or offset is a null pointer");
   NDR_TRY(check_place(a, "slab", slab, &dtype));
   if (dtype != a->whole.problem.dtype || slab->ndim != a->whole.problem.ndim)
-    return ndr_fail(NDR_ERR_ARGUMENT, "a slab of %d dims of %s does not fit an accumulator of %d dims of %s",
-                    slab->ndim, ndr_dtype_name(dtype), a->whole.problem.ndim, ndr_dtype_name(a->whole.problem.dtype));
+    return ndr_fail(NDR_ERR_ARGUMENT, "a slab of %d dim%s of %s does not fit an accumulator of %d dim%s of %s",
+                    slab->ndim, NDR_PLURAL(slab->ndim), ndr_dtype_name(dtype), a->whole.problem.ndim,
+                    NDR_PLURAL(a->whole.problem.ndim), ndr_dtype_name(a->whole.problem.dtype));
   ndr_problem part = a->whole.problem;
   NDR_TRY(ndr_problem_take_array(&part, slab));
   for (int k = 0; k < part.operand_count; k++) NDR_TRY(take_operand(a, operands[k], &part, k));

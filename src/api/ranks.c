@@ -34,8 +34,9 @@ static ndr_status check_part(const ndr_problem *problem, const DLTensor *part, c
   if (!offset && problem->ndim) return ndr_fail(NDR_ERR_ARGUMENT, "offset is a null pointer");
   NDR_TRY(ndr_dtype_from_dlpack(part->dtype, &dtype));
   if (dtype != problem->dtype || part->ndim != problem->ndim)
-    return ndr_fail(NDR_ERR_ARGUMENT, "a part of %d dims of %s does not fit a problem of %d dims of %s", part->ndim,
-                    ndr_dtype_name(dtype), problem->ndim, ndr_dtype_name(problem->dtype));
+    return ndr_fail(NDR_ERR_ARGUMENT, "a part of %d dim%s of %s does not fit a problem of %d dim%s of %s", part->ndim,
+                    NDR_PLURAL(part->ndim), ndr_dtype_name(dtype), problem->ndim, NDR_PLURAL(problem->ndim),
+                    ndr_dtype_name(problem->dtype));
   for (int d = 0; d < part->ndim && part->shape && part->shape[d] >= 0; d++)
     if (offset[d] < 0 || offset[d] > problem->shape[d] - part->shape[d])
       return ndr_fail(NDR_ERR_ARGUMENT, "a part of size %lld at %lld leaves dim %d of size %lld",

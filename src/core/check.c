@@ -59,7 +59,7 @@ ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduce
   for (int i = 0; i < dim_count; i++) {
     int d = dims[i] < 0 ? dims[i] + ndim : dims[i];
     if (dims[i] < -ndim || dims[i] >= ndim)
-      return ndr_fail(NDR_ERR_DIMS, "dim %d is out of range for an array of %d dims", dims[i], ndim);
+      return ndr_fail(NDR_ERR_DIMS, "dim %d is out of range for an array of %d dim%s", dims[i], ndim, NDR_PLURAL(ndim));
     if (reduced[d]) return ndr_fail(NDR_ERR_DIMS, "dim %d is named twice", d);
     reduced[d] = true;
   }
@@ -94,7 +94,8 @@ static ndr_status check_arrays(const ndr_problem *problem) {
     if (arrays > most) most = arrays;
   }
   if (most == given) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "'with' has %d arrays, of which the operators read %d", given - 1, most - 1);
+  return ndr_fail(NDR_ERR_ARGUMENT, "'with' has %d array%s, of which the operators read %d", given - 1,
+                  NDR_PLURAL(given - 1), most - 1);
 }
 
 /* ---- operands ---- */
@@ -138,7 +139,8 @@ ndr_status ndr_broadcast_strides(const ndr_problem *problem, const char *what, c
   int64_t own[NDR_MAX_DIMS];
   int ahead = problem->ndim - tensor->ndim;
   if (tensor->ndim < 0 || ahead < 0)
-    return ndr_fail(NDR_ERR_ARGUMENT, "'%s' has %d dims, the array %d", what, tensor->ndim, problem->ndim);
+    return ndr_fail(NDR_ERR_ARGUMENT, "'%s' has %d dim%s, the array %d", what, tensor->ndim, NDR_PLURAL(tensor->ndim),
+                    problem->ndim);
   if (tensor->ndim > 0 && !tensor->shape) return ndr_fail(NDR_ERR_ARGUMENT, "'%s' has no shape", what);
   for (int d = 0; d < tensor->ndim; d++)
     if (tensor->shape[d] != 1 && tensor->shape[d] != problem->shape[ahead + d])
@@ -195,8 +197,8 @@ static ndr_status check_groups(const ndr_problem *problem, const bool *reduced) 
     return ndr_fail(NDR_ERR_ARGUMENT, "group_dim is %d, and groups a null pointer", problem->group_dim);
   if (!groups) return NDR_OK;
   if (first < 0 || first > ndim - groups->ndim)
-    return ndr_fail(NDR_ERR_DIMS, "labels of %d dims at group_dim %d are out of range for an array of %d dims",
-                    groups->ndim, problem->group_dim, ndim);
+    return ndr_fail(NDR_ERR_DIMS, "labels of %d dim%s at group_dim %d are out of range for an array of %d dim%s",
+                    groups->ndim, NDR_PLURAL(groups->ndim), problem->group_dim, ndim, NDR_PLURAL(ndim));
   if (ndim - groups->ndim + 3 > NDR_MAX_DIMS)
     return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: labels that repeat need two more, at most %d",
                     ndim, NDR_MAX_DIMS);

@@ -170,7 +170,8 @@ static ndr_status lower_own(const ndr_problem *problem, const sources *from, ndr
 static ndr_status take_place(ndr_request *request, ndr_node *node) {
   int dim = node->a, at = 0;
   if (dim < 0 || dim >= request->problem.ndim)
-    return ndr_fail(NDR_ERR_DIMS, "index(%d) is out of range for an array of %d dims", dim, request->problem.ndim);
+    return ndr_fail(NDR_ERR_DIMS, "index(%d) is out of range for an array of %d dim%s", dim, request->problem.ndim,
+                    NDR_PLURAL(request->problem.ndim));
   while (at < request->place_count && request->place_dims[at] != dim) at++;
   if (at == NDR_MOST_PLACES)
     return ndr_fail(NDR_ERR_OP, "operators have the index along %d dims at most", NDR_MOST_PLACES);

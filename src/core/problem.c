@@ -127,7 +127,8 @@ static ndr_status parse_dims(cursor *c, ndr_problem *out) {
     if (out->dim_count == NDR_MAX_DIMS) return fail_at(c, "at most 32 dims");
     NDR_TRY(take_integer(c, "a dim", &dim));
     if (dim < -NDR_MAX_DIMS || dim > NDR_MAX_DIMS)
-      return ndr_fail(NDR_ERR_DIMS, "dim %lld is out of range for an array of %d dims", (long long)dim, out->ndim);
+      return ndr_fail(NDR_ERR_DIMS, "dim %lld is out of range for an array of %d dim%s", (long long)dim, out->ndim,
+                      NDR_PLURAL(out->ndim));
     out->dims[out->dim_count++] = (int)dim;
   } while (take(c, ','));
   NDR_TRY(ndr_check_dims(out->ndim, out->dim_count, out->dims, reduced));

@@ -15,4 +15,7 @@
     if (try_status_ != NDR_OK) return try_status_;                                                                     \
   } while (0)
 
+/* What a noun ends in behind a count. */
+#define NDR_PLURAL(count) ((count) == 1 ? "" : "s")
+
 #endif

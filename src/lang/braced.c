@@ -49,15 +49,16 @@ static ndr_status parse_value(const char *text, size_t *at, double *value) {
 /* Parses (VALUE, ...). */
 static ndr_status parse_values(const ndr_syntax *syntax, const char *text, size_t *at, double *values) {
   if (text[*at] != '(')
-    return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected '(' and the values of %d parameters", syntax->number_count);
+    return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected '(' and the %d number%s of the parameters",
+                       syntax->number_count, NDR_PLURAL(syntax->number_count));
   for (int i = 0; i < syntax->number_count; i++) {
     *at = skip_space(text, *at + 1);
     NDR_TRY(parse_value(text, at, &values[i]));
     *at = skip_space(text, *at);
     char expected = i + 1 < syntax->number_count ? ',' : ')';
     if (text[*at] != expected)
-      return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected '%c': the parameters are %d numbers", expected,
-                         syntax->number_count);
+      return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected '%c': the parameters take %d number%s", expected,
+                         syntax->number_count, NDR_PLURAL(syntax->number_count));
   }
   ++*at;
   return NDR_OK;

@@ -10,8 +10,9 @@
 static ndr_status check_values(const ndr_syntax *syntax, const double *values, int value_count) {
   if (!values && value_count == 0) return NDR_OK;
   if (!values || value_count != syntax->number_count)
-    return ndr_fail(NDR_ERR_ARGUMENT, "operator '%.*s' has %d numbers as parameters, %d values were given",
-                    syntax->name.length, syntax->name.at, syntax->number_count, values ? value_count : 0);
+    return ndr_fail(NDR_ERR_ARGUMENT, "operator '%.*s' takes %d number%s for its parameters, not %d",
+                    syntax->name.length, syntax->name.at, syntax->number_count, NDR_PLURAL(syntax->number_count),
+                    values ? value_count : 0);
   return NDR_OK;
 }
 

@@ -81,9 +81,10 @@ START_TEST(values_are_those_of_create_and_bind) {
   ck_assert_double_eq(parameter(unset, 1), 0);
   ndr_operator_destroy(op); /* the bound one has what it needs */
   ck_assert_str_eq(ndr_op_name(bound), "f");
-  assert_fails(ndr_operator_bind(&op, bound, two, 1), NDR_ERR_ARGUMENT, "2 numbers as parameters, 1 ");
-  assert_fails(ndr_operator_bind(&op, bound, NULL, 2), NDR_ERR_ARGUMENT, "0 values");
-  assert_fails(ndr_operator_create(&op, "f(x): s += x -> s", two, 2), NDR_ERR_ARGUMENT, "0 numbers");
+  assert_fails(ndr_operator_bind(&op, bound, two, 1), NDR_ERR_ARGUMENT, "takes 2 numbers for its parameters, not 1");
+  assert_fails(ndr_operator_bind(&op, bound, NULL, 2), NDR_ERR_ARGUMENT, "2 numbers for its parameters, not 0");
+  assert_fails(ndr_operator_create(&op, "f(x): s += x -> s", two, 2), NDR_ERR_ARGUMENT,
+               "0 numbers for its parameters, not 2");
   ndr_operator_destroy(bound);
   ndr_operator_destroy(unset);
 }

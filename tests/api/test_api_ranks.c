@@ -246,7 +246,7 @@ START_TEST(who_is_given_nonsense_makes_all_fail) {
     check_failure(beyond_the_end, who, NDR_ERR_ARGUMENT, "leaves dim 0 of size 12");
     check_failure(before_the_begin, who, NDR_ERR_ARGUMENT, "at -1 leaves dim 0 of size 12");
     check_failure(negative_size, who, NDR_ERR_ARGUMENT, "-9223372036854775808");
-    check_failure(of_integers, who, NDR_ERR_ARGUMENT, "a part of 1 dims of i32");
+    check_failure(of_integers, who, NDR_ERR_ARGUMENT, "a part of 1 dim of i32");
     check_failure(without_data, who, NDR_ERR_ARGUMENT, "has no data");
     check_failure(of_two_dims, who, NDR_ERR_ARGUMENT, "a part of 2 dims of f32");
     check_failure(without_problem, who, NDR_ERR_ARGUMENT, "problem");

@@ -48,7 +48,7 @@ START_TEST(own_operators_read_other_arrays_and_indices) {
   assert_ok(ndr_scan(&array, NDR_SCAN_ALL, weighted, &result, &options));
   ck_assert(out[0][2] == 10 && out[1][0] == 14 && out[1][1] == 15);
   assert_fails(ndr_scan(&array, 1, weighted, &result, NULL), NDR_ERR_ARGUMENT, "w reads 2 arrays");
-  assert_fails(ndr_scan(&array, 1, NDR_SUM, &result, &options), NDR_ERR_ARGUMENT, "'with' has 1 arrays");
+  assert_fails(ndr_scan(&array, 1, NDR_SUM, &result, &options), NDR_ERR_ARGUMENT, "'with' has 1 array,");
   assert_fails(ndr_scan(&array, 1, weighted, &result, NDR_SCAN_OPTIONS(.with = wrong, .with_count = 1)),
                NDR_ERR_ARGUMENT, "does not broadcast");
   assert_fails(ndr_scan(&array, 1, weighted, &result, NDR_SCAN_OPTIONS(.with = nothing, .with_count = 1)),

@@ -128,7 +128,7 @@ def check_coarsen(folder):
     found = answer(folder, "hours.nc:/x", "--coarsen", "lon=2,pad")
     same(found["sum"], np.stack([x[..., 0:2].sum(-1), x[..., 2:4].sum(-1), x[..., 4]], -1))
     errors = folder.run("hours.nc:/x", "--coarsen", "time=300", status=1)[1]
-    assert errors == ("h5gpured: hours.nc:/x: --coarsen time=300: of size 1000, 100 are left over: time=300,trim leaves "
+    assert errors == ("h5gpured: hours.nc:/x: --coarsen time=300: time has size 1000, of which 100 are left over: time=300,trim leaves "
                       "them out, time=300,pad makes them a window\n"), errors
     with folder.reduce("hours.nc:/x", "--coarsen", "time=300,pad") as out:
         np.testing.assert_allclose(out["time"], [(i + min(i + 299, 999)) * 7 / 2 for i in (0, 300, 600, 900)])
@@ -322,9 +322,9 @@ def check_refusals(folder):
             ((x, "--by", "time,lat:/zone"), "hours.nc:/x: --by: hours.nc:/zone: labels have 1 dim, must have the 2 that they lie along"),
             ((x, "--by", "time,lon:/map"), "hours.nc:/x: --by: time,lon do not lie next to each other"),
             ((x, "--coarsen", "time=2,lon=2"), "hours.nc:/x: --coarsen: time,lon do not lie next to each other"),
-            ((x, "--coarsen", "lat=3,lon=2"), "hours.nc:/x: --coarsen lat=3,lon=2: lon is of size 5, 1 is left over: lat=3,lon=2,trim "
-             "leaves them out, lat=3,lon=2,pad makes them a window"),
-            ((x, "--coarsen", "lon=6"), "hours.nc:/x: --coarsen lon=6: of size 5, less than a window of 6: lon=6,pad makes a shorter one of it"),
+            ((x, "--coarsen", "lat=3,lon=2"), "hours.nc:/x: --coarsen lat=3,lon=2: lon has size 5, of which 1 is left over: "
+             "lat=3,lon=2,trim leaves it out, lat=3,lon=2,pad makes it a window"),
+            ((x, "--coarsen", "lon=6"), "hours.nc:/x: --coarsen lon=6: lon has size 5, less than a window of 6: lon=6,pad makes one shorter window of it"),
             ((x, "--by", "time,lat:month"), "hours.nc:/x: --by: only labels, as DIM,DIM:/PATH, lie along 2 dims"),
             ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
             ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),

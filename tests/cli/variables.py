@@ -157,7 +157,7 @@ def check_each_variable_meets_its_own_of_another_file(folder):
     with h5py.File(folder.file("c.nc"), "a") as file:
         put(file, "more", np.ones(4), file["t"])
     errors = folder.run("a.nc:/tas", "--with", "y=c.nc", *apart, status=1)[1]
-    assert errors.startswith("h5gpured: a.nc:/tas: --with y: c.nc: which dataset? 2 have 1 dims: /more [4], /other [4]"), errors
+    assert errors.startswith("h5gpured: a.nc:/tas: --with y: c.nc: which dataset? 2 have 1 dim: /more [4], /other [4]"), errors
 
 
 def make_axes(folder):

@@ -250,7 +250,7 @@ static const struct {
     {"sum f32 [4] /0 where=bool[1,1]", "']'", NDR_ERR_PARSE},
     {"sum f32 [4] /0 where=bool", "'['", NDR_ERR_PARSE},
     {"sum f32 [4] /0 where=boole[1]", "column 22", NDR_ERR_PARSE},
-    {"sum f32 [4] /0 with=f32[1]", "'with' has 1 arrays", NDR_ERR_ARGUMENT},
+    {"sum f32 [4] /0 with=f32[1]", "'with' has 1 array,", NDR_ERR_ARGUMENT},
     {"{two(x, y): s += x * y -> s} f32 [4] /0", "two reads 2 arrays", NDR_ERR_ARGUMENT},
     {"sum f32 [4] /0 initial=", "a number", NDR_ERR_PARSE},
     {"sum f32 [4] /0 initial=1e999", "column 24 of", NDR_ERR_PARSE},

@@ -46,7 +46,7 @@ __attribute__((noreturn)) static void refuse_unknown(const cli *tool, const char
   const char *names[CLI_MOST_OPTIONS];
   for (int i = 0; tool->other && i < tool->other->count; i++)
     if (strcmp(tool->other->options[i].name, name) == 0)
-      cli_refuse(tool, "there is no option '--%s'; %s has it", name, tool->other->command);
+      cli_refuse(tool, "--%s is an option of %s, not of %s", name, tool->other->command, tool->command);
   for (int i = 0; i < tool->count; i++) names[i] = tool->options[i].name;
   const char *near = cli_near(name, tool->count, names);
   if (near) cli_refuse(tool, "there is no option '--%s'; --%s is near", name, near);
@@ -82,7 +82,7 @@ static const cli_option *find_letter(const cli *tool, char letter) {
     if (tool->options[i].letter == letter) return &tool->options[i];
   for (int i = 0; tool->other && i < tool->other->count; i++)
     if (tool->other->options[i].letter == letter)
-      cli_refuse(tool, "there is no option '-%c'; %s has it", letter, tool->other->command);
+      cli_refuse(tool, "-%c is an option of %s, not of %s", letter, tool->other->command, tool->command);
   cli_refuse(tool, "there is no option '-%c'", letter);
 }
 

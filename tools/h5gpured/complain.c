@@ -50,6 +50,46 @@ static void say_line(const char *text) {
   free(line);
 }
 
+/* ---- One reason for many datasets -------------------------------------------------------------------------------- */
+
+/* The dataset that complaints are of, as FILE:/PATH; the reason that was given last, and of how many more it is true.
+ */
+static struct {
+  const char *where;
+  char *reason;
+  int repeated;
+} given;
+
+/* Whether the reason of a complaint of the dataset is the last one again. */
+static bool is_repeated(const char *text) {
+  size_t length = given.where ? strlen(given.where) : 0;
+  if (length == 0 || strncmp(text, given.where, length) != 0 || text[length] != ':') return false;
+  const char *reason = text + length;
+  bool same = given.reason && strcmp(given.reason, reason) == 0;
+  given.repeated += same;
+  if (same) return true;
+  complaints_end();
+  given.reason = strdup(reason);
+  return false;
+}
+
+void complaints_begin(const char *where) {
+  given.where = where;
+}
+
+void complaints_end(void) {
+  int count = given.repeated;
+  const char *where = given.where;
+  given.repeated = 0;
+  given.where = NULL;
+  free(given.reason);
+  given.reason = NULL;
+  if (count) complain("the same is true of %d more dataset%s", count, count == 1 ? "" : "s");
+  given.where = where;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
 void complain(const char *format, ...) {
   char text[1024];
   va_list arguments;
@@ -57,7 +97,7 @@ void complain(const char *format, ...) {
   char *whole = cli_format(text, sizeof text, format, arguments);
   va_end(arguments);
   name_options(whole ? whole : text);
-  if (ranks_keep(whole ? whole : text)) {
+  if (is_repeated(whole ? whole : text) || ranks_keep(whole ? whole : text)) {
     free(whole);
     return;
   }

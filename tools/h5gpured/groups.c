@@ -96,18 +96,17 @@ static bool open_labels(const answer *a, kept_groups *kept, int first, int count
 static bool check_rest(const answer *a, int i, int d, const char *where) {
   const h5gpured_options *options = a->options;
   int64_t size = a->info->shape[d], left = size % options->windows[i];
-  char along[DIM_CHARS] = "";
+  char along[DIM_CHARS];
   if (options->rests[i] != NDR_REST_REFUSE || left == 0) return true;
-  if (options->window_count > 1) dim_label(a, d, along);
+  dim_label(a, d, along);
   if (size < options->windows[i])
-    complain("%s: --coarsen %s: %s%sof size %lld, less than a window of %lld: %s,pad makes a shorter one of it", where,
-             options->coarsen, along, *along ? " is " : "", (long long)size, (long long)options->windows[i],
-             options->coarsen);
+    complain("%s: --coarsen %s: %s has size %lld, less than a window of %lld: %s,pad makes one shorter window of it",
+             where, options->coarsen, along, (long long)size, (long long)options->windows[i], options->coarsen);
   else
-    complain(
-        "%s: --coarsen %s: %s%sof size %lld, %lld %s left over: %s,trim leaves them out, %s,pad makes them a window",
-        where, options->coarsen, along, *along ? " is " : "", (long long)size, (long long)left,
-        left == 1 ? "is" : "are", options->coarsen, options->coarsen);
+    complain("%s: --coarsen %s: %s has size %lld, of which %lld %s left over: %s,trim leaves %s out, %s,pad makes %s a "
+             "window",
+             where, options->coarsen, along, (long long)size, (long long)left, left == 1 ? "is" : "are",
+             options->coarsen, left == 1 ? "it" : "them", options->coarsen, left == 1 ? "it" : "them");
   return false;
 }
 

@@ -143,7 +143,9 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   if (!good) complain("%s: out of memory", a.info->file);
   if (good) {
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
+    if (in_groups) complaints_begin(where); /* which is one of several; answer_many ends it */
     good = answer_dataset(dataset, &a, kept, where, to);
+    complaints_begin(NULL);
   }
   for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
   for (int i = 0; i < a.found_count; i++) {
@@ -173,6 +175,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
+  complaints_end();
   if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
   groups_close(&kept);
   members_free(&m);

@@ -247,12 +247,18 @@ static char *check_withs(const h5gpured_options *options) {
   return NULL;
 }
 
+/* The library's sentence, "column 11 of 'TEXT': CAUSE", without the text, which stands before it. */
+static char *refuse_text(const char *text) {
+  const char *sentence = ndr_last_error(), *of = strstr(sentence, " of '"), *cause = of ? strstr(of, "': ") : NULL;
+  if (!cause || strncmp(sentence, "column ", strlen("column ")) != 0) return reason("--op '%s': %s", text, sentence);
+  return reason("--op '%s': %.*s%s", text, (int)(of - sentence), sentence, cause + 1);
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static char *parse(h5gpured_options *options, int i, head *h) {
   ndr_op op;
-  if (ndr_operator_create(&op, options->op_texts[i], NULL, 0) != NDR_OK)
-    return reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
+  if (ndr_operator_create(&op, options->op_texts[i], NULL, 0) != NDR_OK) return refuse_text(options->op_texts[i]);
   bool good = head_read(h, op);
   ndr_operator_destroy(op);
   options->op_names[i] = good ? strndup(h->text, (size_t)h->name_length) : NULL;

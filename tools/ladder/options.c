@@ -221,16 +221,20 @@ static void check_used(const ladder_options *options) {
                  rules[i].ladders);
 }
 
+static void choose_ladder(ladder_options *options, const char *text) {
+  const char *names[LADDER_KINDS + 1];
+  memcpy(names, ladder_kind_names, LADDER_KINDS * sizeof *names);
+  names[LADDER_KINDS] = "all";
+  int kind = one_of("ladder", text, names, LADDER_KINDS + 1);
+  for (int k = 0; k < LADDER_KINDS; k++) options->kinds[k] |= k == kind || kind == LADDER_KINDS;
+}
+
 void ladder_options_read(ladder_options *options, int argc, char **argv) {
   *options = (ladder_options){.bench = {.device = bench_device_find("auto"), .repeat = 25, .verify = true, .seed = 1},
                               .dtype = LADDER_F32,
                               .block = 256};
   int named = cli_read(&bench_ladder_cli, options, argc, argv);
-  for (int i = 1; i <= named; i++) {
-    bool all = strcmp(argv[i], "all") == 0;
-    int kind = all ? 0 : one_of("ladder", argv[i], ladder_kind_names, LADDER_KINDS);
-    for (int k = kind; k < (all ? LADDER_KINDS : kind + 1); k++) options->kinds[k] = true;
-  }
+  for (int i = 1; i <= named; i++) choose_ladder(options, argv[i]);
   choose_kinds(options, named > 0);
   check_used(options);
   set_sizes(options);

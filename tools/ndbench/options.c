@@ -125,12 +125,14 @@ const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &
 
 /* What is one word has been meant for a set. */
 __attribute__((noreturn)) static void refuse_problem(const char *text) {
+  static const char *const commands[] = {"regret", "gauge", "ladder"};
   char list[256];
-  const char *reason = ndr_last_error();
+  const char *reason = ndr_last_error(), *command = cli_near(text, 3, commands);
   bool quoted = strstr(reason, text) != NULL;
   if (text[strcspn(text, " [,")]) cli_refuse(&bench_cli, "%s%s%s", quoted ? "" : text, quoted ? "" : ": ", reason);
   bench_sets_list(text, list, sizeof list);
-  cli_refuse(&bench_cli, "there is no set '%s'; there are %s, and problems like 'sum f32 [4096,16384] /0'", text, list);
+  cli_refuse(&bench_cli, "there is no set '%s'; there are %s, and problems like 'sum f32 [4096,16384] /0'%s%s", text,
+             list, command ? "; the first word may also be " : "", command ? command : "");
 }
 
 static void read_problems(bench_options *options, int argc, char **argv) {

@@ -102,7 +102,8 @@ static void print_choices(const survey *s, FILE *to) {
     lost[f] += s->trials[i].best != 0;
   }
   for (int f = 0; f < MOST_FAMILIES && names[f]; f++)
-    fprintf(to, "%s%s %d times, %d lost", f ? "; " : "chosen: ", names[f], chosen[f], lost[f]);
+    fprintf(to, "%s%s %d time%s, %d lost", f ? "; " : "chosen: ", names[f], chosen[f], chosen[f] == 1 ? "" : "s",
+            lost[f]);
   fputc('\n', to);
 }
 

@@ -72,5 +72,6 @@ ndr_status ndr_scale_check_dim(const ndr_h5_dataset *dataset, int dim, int *d) {
   int ndim = dataset->info.ndim;
   *d = dim < 0 ? dim + ndim : dim;
   if (*d >= 0 && *d < ndim) return NDR_OK;
-  return ndr_fail(NDR_ERR_DIMS, "%s: dim %d is out of range for an array of %d dims", dataset->where, dim, ndim);
+  return ndr_fail(NDR_ERR_DIMS, "%s: dim %d is out of range for an array of %d dim%s", dataset->where, dim, ndim,
+                  NDR_PLURAL(ndim));
 }

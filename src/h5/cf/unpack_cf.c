@@ -77,7 +77,7 @@ static void note_misfit(attributes *from, const char *name, hid_t type, hssize_t
   H5T_class_t kind = H5Tget_class(type);
   char *text = NULL, found[64] = "is text";
   if (kind == H5T_INTEGER || kind == H5T_FLOAT)
-    snprintf(added->what, sizeof added->what, "has %lld value%s, not %s", (long long)points, points == 1 ? "" : "s",
+    snprintf(added->what, sizeof added->what, "has %lld value%s, not %s", (long long)points, NDR_PLURAL(points),
              wanted);
   else if (kind == H5T_STRING && ndr_hdf_get_text(from->dataset, name, &text) && text)
     snprintf(added->what, sizeof added->what, "is the text '%.40s', not %s", text, wanted);

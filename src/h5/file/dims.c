@@ -46,7 +46,8 @@ static ndr_status find_number(item dim, int ndim, int *found) {
   errno = 0;
   long number = strtol(dim.start, NULL, 10);
   if (errno || number < -ndim || number >= ndim)
-    return ndr_fail(NDR_ERR_DIMS, "dim %.*s is out of range for an array of %d dims", dim.length, dim.start, ndim);
+    return ndr_fail(NDR_ERR_DIMS, "dim %.*s is out of range for an array of %d dim%s", dim.length, dim.start, ndim,
+                    NDR_PLURAL(ndim));
   *found = (int)(number < 0 ? number + ndim : number);
   return NDR_OK;
 }
@@ -68,7 +69,8 @@ static ndr_status find_name(item dim, int ndim, const char *const *names, int *f
   }
   if (*found >= 0) return NDR_OK;
   if (!used)
-    return ndr_fail(NDR_ERR_DIMS, "no dim is named '%.*s': its %d dims have no names", dim.length, dim.start, ndim);
+    return ndr_fail(NDR_ERR_DIMS, "no dim is named '%.*s': its %d dim%s no name%s", dim.length, dim.start, ndim,
+                    ndim == 1 ? " has" : "s have", NDR_PLURAL(ndim));
   return ndr_fail(NDR_ERR_DIMS, "no dim is named '%.*s'; its dims are %s", dim.length, dim.start, known);
 }
 

@@ -156,10 +156,30 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
 #define ITERATE H5Literate
 #endif
 
-herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user) {
+static herr_t each_link(hid_t group, H5_index_t index, ndr_hdf_link_visitor visit, void *user) {
   link_context context = {visit, user};
   hsize_t at = 0;
-  return ITERATE(group, H5_INDEX_NAME, H5_ITER_INC, &at, visit_link, &context);
+  return ITERATE(group, index, H5_ITER_INC, &at, visit_link, &context);
+}
+
+herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user) {
+  return each_link(group, H5_INDEX_NAME, visit, user);
+}
+
+herr_t ndr_hdf_each_link_made(hid_t group, ndr_hdf_link_visitor visit, void *user) {
+  return each_link(group, H5_INDEX_CRT_ORDER, visit, user);
+}
+
+bool ndr_hdf_link_number(hid_t file, const char *path, hid_t access, int64_t *number) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5L_info2_t info;
+  herr_t done = H5Lget_info2(file, path, &info, access);
+#else
+  H5L_info_t info;
+  herr_t done = H5Lget_info(file, path, &info, access);
+#endif
+  *number = done >= 0 && info.corder_valid ? info.corder : -1;
+  return done >= 0;
 }
 
 typedef struct {

@@ -58,10 +58,15 @@ int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 
-/* Visits the links of a group in the order of their names. Stops, and returns the value, when visit returns other than
- * 0. */
+/* Visits the links of a group in the order of their names, or as the second in that of their creation, which the group
+ * must keep. Stops, and returns the value, when visit returns other than 0. */
 typedef int (*ndr_hdf_link_visitor)(void *user, const char *name, H5L_type_t type);
 herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user);
+herr_t ndr_hdf_each_link_made(hid_t group, ndr_hdf_link_visitor visit, void *user);
+
+/* Reads when a link was made, as a number among the links of its group; negative if the group does not keep that. False
+ * if it cannot be read. */
+bool ndr_hdf_link_number(hid_t file, const char *path, hid_t access, int64_t *number);
 
 /* Visits every group and dataset below `root` once, in the order of names. Stops when visit returns other than 0. */
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);

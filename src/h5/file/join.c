@@ -13,8 +13,8 @@ static ndr_status check_part(const ndr_h5_dataset *first, const ndr_h5_dataset *
   char called[NDR_DIM_TEXT];
   int new_dims = first->new_dims;
   if (b->ndim != a->ndim)
-    return ndr_fail(NDR_ERR_DIMS, "%s: has %d dims where %s has %d", part->where, b->ndim - new_dims, first->where,
-                    a->ndim - new_dims);
+    return ndr_fail(NDR_ERR_DIMS, "%s: has %d dim%s where %s has %d", part->where, b->ndim - new_dims,
+                    NDR_PLURAL(b->ndim - new_dims), first->where, a->ndim - new_dims);
   for (int d = 0; d < a->ndim; d++)
     if (d != dim && a->shape[d] != b->shape[d])
       return ndr_fail(NDR_ERR_DIMS, "%s: %s has size %lld where %s has %lld", part->where,

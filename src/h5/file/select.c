@@ -177,7 +177,9 @@ ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, co
   const char *value = NULL;
   int count = count_entries(text, &dots), d = 0;
   if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
-  if (count > ndim) return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dims", text, count, ndim);
+  if (count > ndim)
+    return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dim%s", text, count, ndim,
+                    NDR_PLURAL(ndim));
   for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){.from = 0, .step = 1, .count = shape[i]};
   for (const char *rest = text;; rest++) {
     skip_blanks(&rest);

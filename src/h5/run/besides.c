@@ -138,7 +138,7 @@ static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset,
   NDR_TRY(add_roles(operands, dataset, options, NDR_WITH, wanted, &found));
   if (found < wanted)
     return ndr_fail(NDR_ERR_ARGUMENT, "an operator reads %d array%s beside the dataset, and %d %s given", wanted,
-                    wanted == 1 ? "" : "s", found, found == 1 ? "is" : "are");
+                    NDR_PLURAL(wanted), found, found == 1 ? "is" : "are");
   for (int i = first; i < operands->array_count; i++) {
     const ndr_beside *array = &operands->arrays[i];
     if (i - first >= wanted && !(options->where && operands->names[i]))

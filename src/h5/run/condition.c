@@ -167,6 +167,13 @@ static char *write_operator(const ndr_besides *operands, const char *expression)
   return text;
 }
 
+/* Whether all brackets of the first characters of a text are closed. */
+static bool is_closed(const char *text, long length) {
+  int open = 0;
+  for (long i = 0; i < length && text[i]; i++) open += (text[i] == '(') - (text[i] == ')');
+  return open == 0;
+}
+
 /* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. Of a long
  * text the sentence shows the beginning. */
 static void explain(const char *text, const char *expression, char *reason, size_t capacity) {
@@ -183,6 +190,9 @@ static void explain(const char *text, const char *expression, char *reason, size
   if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */
     cause = "expected an operator or the end";
     column--;
+  } else if (strcmp(cause, "expected ')'") == 0 && column > 0 && is_closed(expression, column - 1)) {
+    bool equals = column <= (long)strlen(expression) && expression[column - 1] == '=';
+    cause = equals ? "expected an operator or the end; == compares" : "expected an operator or the end";
   }
   if (column > 0) snprintf(reason, capacity, "column %ld: %s", column < end ? column : end, cause);
 }

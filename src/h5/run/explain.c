@@ -100,7 +100,7 @@ static void append_route(sheet *s, const ndr_job *job) {
   static const char *const routes[] = {"pread from where the data are in the file",
                                        "stored chunks, decoded outside HDF5's lock", "H5Dread"};
   const ndr_reader *reader = &job->readers[0];
-  append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, job->feed.threads == 1 ? "" : "s");
+  append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, NDR_PLURAL(job->feed.threads));
   if (reader->reason[0]) append(s, " (%s)", reader->reason);
   append(s, "\n");
 }
@@ -154,7 +154,7 @@ static void append_slabs(sheet *s, const ndr_job *job) {
     append_shape(s, slabs->ndim, size);
     if (job->cut_short) append(s, ", short for lack of memory: last digits may differ");
   }
-  append(s, "\nmemory   %d slab%s of ", slabs->slots, slabs->slots == 1 ? "" : "s");
+  append(s, "\nmemory   %d slab%s of ", slabs->slots, NDR_PLURAL(slabs->slots));
   append_bytes(s, ndr_slabs_held(slabs) * slabs->element_bytes);
   append(s, " + states ");
   append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
@@ -191,7 +191,7 @@ static ndr_status append_ranks(sheet *s, const ndr_job *job) {
           late = deal.count > comm->ranks ? pieces - deal.begins[comm->ranks] : 0;
   int64_t blocks, split = count_split(iterator, &deal, &blocks);
   append(s, "ranks    %d, of this machine %d: %lld piece%s, ", comm->ranks, comm->node_ranks, (long long)pieces,
-         pieces == 1 ? "" : "s");
+         NDR_PLURAL(pieces));
   if (pieces < comm->ranks && deal.count > 1) append(s, "so that no more ranks have anything to do, ");
   if (deal.count == 1)
     append(s, "each of %d stages one rank's\n", job->stage_count);

@@ -37,7 +37,8 @@ static ndr_status align(ndr_beside *array, const ndr_h5_info *info, const char *
   for (int i = 0; i < array->ndim; i++) {
     int d = array->dims[i] = i + info->ndim - array->ndim;
     if (d < 0 && array->shape[i] != 1)
-      return ndr_fail(NDR_ERR_DIMS, "%s: has %d dims where the dataset has %d", what, array->ndim, info->ndim);
+      return ndr_fail(NDR_ERR_DIMS, "%s: has %d dim%s where the dataset has %d", what, array->ndim,
+                      NDR_PLURAL(array->ndim), info->ndim);
     if (d < 0) array->dims[i] = -1;
     int named = names ? find_name(info->ndim, info->dim_names, names[i]) : -1;
     if (named < 0 || named == d || array->shape[i] == 1) continue;

@@ -238,6 +238,7 @@ ndr_status ndr_addition_create(ndr_h5_writer *writer, ndr_addition *a, const ndr
 
 ndr_status ndr_addition_finish(ndr_h5_writer *writer, ndr_addition *a) {
   const ndr_h5_dataset *source = a->label.source;
+  NDR_TRY(ndr_order_note(&writer->order, source, a->name));
   NDR_TRY(label_variable(writer, a));
   H5Dclose(a->variable);
   a->variable = H5I_INVALID_HID;

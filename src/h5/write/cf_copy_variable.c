@@ -119,6 +119,7 @@ static ndr_status copy_elements(const ndr_cf_copy_context *c, const ndr_cf_varia
   const char *as = c->known->all[c->known->count - 1].name;
   for (int d = 0; d < found->whole.info.ndim; d++) same[d] = d;
   NDR_TRY(write_elements(c, found, e, same, as));
+  NDR_TRY(ndr_order_note(c->scales->order, &found->whole, as));
   NDR_TRY(ndr_scales_attach(c->scales, &found->whole, as, found->whole.info.ndim, same));
   *copied = as;
   return depth ? c->follow(c, found->whole.id, as) : NDR_OK;

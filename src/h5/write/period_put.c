@@ -79,6 +79,13 @@ typedef struct {
   int ndim, from; /* from: of the first dim, where there are two, as if the axis were the source's dim 0 */
 } new_bounds;
 
+/* Bounds that the input lacks are behind their coordinate. */
+static ndr_status note_bounds(const ndr_scales *scales, const ndr_h5_dataset *source, int d,
+                              const ndr_cf_variable *found, const char *name) {
+  return found->fits ? ndr_order_note(scales->order, &found->whole, name)
+                     : ndr_order_note_scale(scales->order, source, d, name);
+}
+
 static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const new_bounds *bounds,
                              const char *variable) {
   const hsize_t size[2] = {(hsize_t)bounds->count, 2};
@@ -94,6 +101,7 @@ static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, i
     status = ndr_scales_limits(scales, &dims, bounds->ndim, from + first, unlimited);
     if (status == NDR_OK && !write_numbers(scales, name, bounds->ndim, size + first, unlimited, bounds->values))
       status = fail_write(source);
+    if (status == NDR_OK) status = note_bounds(scales, source, d, &found, name);
     if (status == NDR_OK) status = ndr_scales_attach(scales, &dims, name, bounds->ndim, from + first);
   }
   if (status == NDR_OK) status = tie_bounds(scales, source, bounds->attribute, variable, name);
@@ -185,6 +193,7 @@ static ndr_status put_new(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
   *name = own;
   const double middle = ndr_period_middle(period);
   if (!write_numbers(scales, own, 0, NULL, NULL, &middle)) return fail_write(source);
+  NDR_TRY(ndr_order_note_scale(scales->order, source, d, own));
   NDR_TRY(describe(scales, source, d, own));
   return put_period_bounds(scales, source, d, period, false, own);
 }

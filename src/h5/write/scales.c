@@ -66,6 +66,10 @@ static const ndr_h5_groups *groups_of(const ndr_scales *scales, int from) {
   return ndr_h5_groups_axis(scales->groups, ndr_scales_dim(from));
 }
 
+static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
+  return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? groups_of(scales, from)->count : source->info.shape[from];
+}
+
 /* Those that dim `from` of a variable is to have. */
 static ndr_status read_from(const ndr_scales *scales, const ndr_h5_dataset *source, int from, coordinates *c) {
   if (from < 0) return read_period(source, ~from, c);
@@ -140,15 +144,24 @@ char *ndr_scales_free_name(const ndr_scales *scales, const char *path, const cha
   return text;
 }
 
+static ndr_status note_order(const ndr_scales *scales, const ndr_h5_dataset *source, int from, const char *name) {
+  const ndr_h5_groups *groups = ndr_scales_is_of_groups(from) ? groups_of(scales, from) : NULL;
+  if (groups && groups->how == NDR_GROUPING_LABELS) return ndr_order_note(scales->order, groups->label_source, name);
+  return ndr_order_note_scale(scales->order, source, ndr_scales_dim(from), name);
+}
+
 /* `name` is kept. */
-static ndr_status create_scale(ndr_scales *scales, char *name, const char *origin, const coordinates *c, int64_t length,
-                               bool unlimited, ndr_scale **created) {
+static ndr_status create_scale(ndr_scales *scales, char *name, const char *origin, const coordinates *c,
+                               const ndr_h5_dataset *source, int from, ndr_scale **created) {
+  int64_t length = length_of(scales, source, from);
+  bool unlimited = source->unlimited[ndr_scales_dim(from)];
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
   if (all) scales->all = all;
   ndr_scale scale = {name, strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
   ndr_status status = all && scale.name && scale.origin ? NDR_OK : fail_memory();
   if (status == NDR_OK && !create_dataset(scales, scale.name, c, length, unlimited))
     status = ndr_hdf_fail(NDR_ERR_FILE, scale.name, "this scale cannot be copied to the output");
+  if (status == NDR_OK) status = note_order(scales, source, from, scale.name);
   if (status != NDR_OK) {
     free(scale.name);
     free(scale.origin);
@@ -193,10 +206,6 @@ const char *ndr_scales_path(const ndr_h5_dataset *source, int from) {
   return scale ? scale : source->path;
 }
 
-static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
-  return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? groups_of(scales, from)->count : source->info.shape[from];
-}
-
 /* Where the coordinates of a dim come from, which part of them is selected, and in which group they are put. Dims with
  * the same text share a scale. */
 static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
@@ -230,8 +239,7 @@ static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, 
   if (status == NDR_OK && !wanted) status = fail_memory();
   if (status == NDR_OK) status = with_coordinates(scales, wanted, &c, length, found);
   if (status == NDR_OK && !*found && make)
-    status = create_scale(scales, ndr_scales_free_name(scales, path, name), origin, &c, length,
-                          source->unlimited[ndr_scales_dim(from)], found);
+    status = create_scale(scales, ndr_scales_free_name(scales, path, name), origin, &c, source, from, found);
   free_coordinates(&c);
   free(wanted);
   return status;
@@ -249,8 +257,8 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
   if (!*found && ndr_scales_input_name(scales, source, from))
     status = share_scale(scales, source, from, origin, make, found);
   else if (!*found && make)
-    status = create_scale(scales, ndr_scales_free_name(scales, source->path, number), origin, &none, length,
-                          source->unlimited[d], found);
+    status =
+        create_scale(scales, ndr_scales_free_name(scales, source->path, number), origin, &none, source, from, found);
   free(origin);
   return status;
 }

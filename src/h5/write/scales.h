@@ -6,6 +6,7 @@
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
 #include "h5/group/groups.h"
+#include "h5/write/order.h"
 
 typedef struct ndr_scale_use {
   char *variable;
@@ -25,6 +26,7 @@ typedef struct ndr_scale {
 typedef struct ndr_scales {
   hid_t file;
   ndr_remarks *remarks;        /* what is left out of the file */
+  ndr_order *order;            /* of the file's variables */
   bool in_groups;              /* what is written lies in the groups that it has in the input, else in the root */
   const ndr_h5_groups *groups; /* that a dim of the variable at hand may be of */
   int count;

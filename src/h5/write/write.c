@@ -39,6 +39,7 @@ static ndr_status create_image(ndr_h5_writer *writer) {
   H5Pclose(access);
   writer->scales.file = writer->image;
   writer->scales.remarks = &writer->remarks;
+  writer->scales.order = &writer->order;
   free(name);
   return status;
 }
@@ -200,6 +201,7 @@ static ndr_status finish_image(ndr_h5_writer *writer, const void **data, size_t 
   ndr_hdf_scope scope;
   ndr_hdf_enter(&scope, false);
   ndr_status status = ndr_scales_finish(&writer->scales);
+  if (status == NDR_OK) status = ndr_order_apply(&writer->order, writer->image, writer->file.path);
   if (status == NDR_OK) status = writer->spilled ? close_spilled(writer) : find_image(writer, data, bytes);
   ndr_hdf_leave(&scope);
   return status;
@@ -265,6 +267,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_file_driver_close(&writer->driver);
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
+  ndr_order_free(&writer->order);
   ndr_cf_copies_free(&writer->copies);
   ndr_remarks_free(&writer->remarks);
   ndr_atomic_file_close(&writer->file);

@@ -14,6 +14,7 @@ struct ndr_h5_writer {
   bool spilled;
   int64_t streamed_bytes; /* of results that have been added block by block */
   ndr_scales scales;
+  ndr_order order;
   ndr_cf_copies copies;
   int deflate, threads;
   char *history, *where;

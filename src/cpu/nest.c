@@ -30,8 +30,10 @@
 /* Layers of a tile, which a transposed square has. More of them leave fewer lanes: the lines of results that a tile
  * writes in part are written again long after, those of elements are read again by the next tile. */
 #define MOST_LAYERS 16
-/* The most rows of a tile with layers, each of which has as many lanes as a tile may have. */
+/* The most rows of a tile with layers, and the most outputs along these if there is more than one row: where there are
+ * more, rows are long enough to be read as they lie, in up to two thirds of the time. */
 #define MOST_LAYERED_ROWS 8
+#define SHORT_LAYERS 32
 /* Bytes of tiles between one and the one that is prefetched with it. */
 #define PREFETCH_BYTES 8192
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
@@ -352,9 +354,9 @@ bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_row
 bool ndr_nest_layers(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
   const ndr_axis *rows = place_rows(nest, problem, kept_lanes, reduced_rows), *layers = &problem->kept[0];
   int64_t bytes = element_bytes(problem);
-  if (kept_lanes == 0 || layers->stride != 1 || nest->lane_stride == 0 || rows->scattered ||
-      rows->size > MOST_LAYERED_ROWS || ndr_machine_there(problem))
+  if (kept_lanes == 0 || layers->stride != 1 || nest->lane_stride == 0 || rows->scattered || ndr_machine_there(problem))
     return false;
+  if (rows->size > (layers->size <= SHORT_LAYERS ? MOST_LAYERED_ROWS : 1)) return false;
   int64_t room = ndr_least(NDR_LANES, NDR_TILE_BYTES / (rows->size * bytes));
   nest->rows = rows->size;
   nest->layer_extent = layers->size;

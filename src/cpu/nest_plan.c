@@ -23,16 +23,19 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 /* Rows of 512 bytes and more are far only in problems larger than this, because smaller ones are in a cache, and only
  * if elements have 4 bytes or more: narrower ones take longer to add up than to arrive. */
 #define NEAR_BYTES 2097152
-#define LINES_BYTES 262144     /* lines that stay in a cache from one position to the next */
+#define LINES_BYTES 524288     /* lines that stay in a cache from one position to the next */
 #define LINES_RATE 10e9        /* bytes a second of those that do not */
-#define FAR_LANE_SECONDS 30e-9 /* starting a lane of less than a page in a page of its own */
+#define LINE_SECONDS 1e-9      /* an element of each of these, in more pages than the first level of translations has */
+#define FAR_LANE_SECONDS 30e-9 /* starting a lane of less than 512 bytes in a page of its own */
 #define NODE_SECONDS 0.1e-9    /* an element of a program's node */
 #define SETTLE_SECONDS 25e-9   /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9    /* writing one result */
 /* The same where results of neighbouring lanes have cache lines of their own, of more results than are in a cache. On a
  * Zen 3 core those of a transposed copy of f32 take 1 ns more for 550,000 outputs, and 5 ns for 50 million. */
-#define SCATTER_SECONDS 3e-9
-#define TURN_SECONDS 2e-9 /* the same where they are stored across tiles */
+#define SCATTER_SECONDS 1.2e-9
+#define FAR_SCATTER_SECONDS 3e-9 /* the same of MANY_OUTPUTS */
+#define MANY_OUTPUTS 1048576
+#define TURN_SECONDS 2e-9 /* the same where they are stored across tiles, or those of long periods */
 #define SCATTERED_OUTPUTS 262144
 #define LINE_RESULTS 16 /* of 4 bytes: the choice does not depend on the results' dtype */
 
@@ -110,10 +113,11 @@ static bool skips_rows(const ndr_nest *nest, const ndr_canonical *problem) {
 
 static double output_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double outputs = (double)problem->outputs, seconds = outputs * OUTPUT_SECONDS;
-  if (nest->form != NDR_NEST_ROWS || problem->outputs < SCATTERED_OUTPUTS) return seconds;
-  if (nest->turned) return seconds + outputs * TURN_SECONDS;
+  if (problem->outputs < SCATTERED_OUTPUTS) return seconds;
+  if (nest->turned || (nest->form != NDR_NEST_ROWS && nest->period > 8)) return seconds + outputs * TURN_SECONDS;
+  if (nest->form != NDR_NEST_ROWS) return seconds;
   bool scattered = llabs(problem->kept[nest->output_axis].result[0]) >= LINE_RESULTS;
-  return seconds + (scattered ? outputs * SCATTER_SECONDS : 0);
+  return seconds + (scattered ? outputs * (outputs < MANY_OUTPUTS ? SCATTER_SECONDS : FAR_SCATTER_SECONDS) : 0);
 }
 
 /* What gathering a tile takes. Layers are contiguous, and transposed. */
@@ -131,14 +135,15 @@ static double tile_gather_seconds(const ndr_nest *nest, const ndr_canonical *pro
 
 /* What a tile whose lanes lie apart takes because of the lines and pages that it does not use up. The lines of a tile
  * that are more than a cache has are gone before other positions use the rest of them. */
-static double far_seconds(const ndr_nest *nest, double bytes) {
-  enum { LINE = 64, PAGE = 4096 };
+static double far_seconds(const ndr_nest *nest, double bytes, double total) {
+  enum { LINE = 64, STREAM = 512, PAGE = 4096, PAGES = 64 };
   double lanes = (double)nest->lanes, rows = (double)nest->rows, apart = bytes * (double)nest->lane_stride;
-  double along = bytes * (double)nest->row_stride, lane = along * (rows - 1) + bytes;
-  if (nest->form == NDR_NEST_RUN || nest->layers > 1 || apart < LINE) return 0;
+  double along = bytes * (double)nest->row_stride, lane = along * (rows - 1) + bytes, seconds = 0;
+  if (nest->layers > 1 || apart < LINE) return 0;
   double lines = along < LINE ? lanes * (lane / LINE + 1) : lanes * rows, unused = lines * LINE - lanes * rows * bytes;
-  double seconds = lines * LINE > LINES_BYTES && unused > 0 ? unused / LINES_RATE : 0;
-  return apart >= PAGE && lane < PAGE ? seconds + lanes * FAR_LANE_SECONDS : seconds;
+  if (along >= LINE && apart >= PAGE && lines > PAGES && total > NEAR_BYTES) seconds = lines * LINE_SECONDS;
+  if (lines * LINE > LINES_BYTES && unused > 0) seconds = unused / LINES_RATE;
+  return apart >= PAGE && lane < STREAM ? seconds + lanes * FAR_LANE_SECONDS : seconds;
 }
 
 /* Seconds that one op takes one thread. */
@@ -148,7 +153,7 @@ static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
   double row = bytes < 4 && (double)nest->lanes * bytes < 64 ? SHORT_ROW_SECONDS : ROW_SECONDS;
   double one = TILE_SECONDS + rows * row + tile * (double)nest->gap * bytes / (nest->gap > 1 ? GAP_RATE : FOLD_RATE) +
-               tile_gather_seconds(nest, problem, tile) + far_seconds(nest, bytes) +
+               tile_gather_seconds(nest, problem, tile) + far_seconds(nest, bytes, elements * bytes) +
                program_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (skips_rows(nest, problem) && (double)nest->row_stride * bytes >= 4096 &&

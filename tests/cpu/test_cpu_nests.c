@@ -154,7 +154,7 @@ static void check_isa(const char *isa) {
   for (int i = test_case_count(20); i > 0; i--)
     for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_problem(&random, (ndr_dtype)dtype, &seen);
   ck_assert_int_gt(seen.layers, 0);
-  ck_assert_int_gt(seen.ragged_layers, 0);
+  ck_assert(seen.ragged_layers > 0 || test_share() > 1); // a share of the cases may have none
   ck_assert_int_gt(seen.gaps, 0);
   ck_assert_int_gt(seen.row_gaps, 0);
 }

@@ -1,14 +1,12 @@
 /* Template: argmin and argmax of 16-bit floats without converting them: half.h includes it, and its parameters are
  * those of half.h. Elements are compared as ranks, integers in the same order, of which the largest wins and the first
  * of equal ones stays. Zeros of both signs have the same. A NaN's is above that of every number, or with SKIP below. */
-#define BEST_RANK INT16_MAX
-#define LEAST_RANK INT16_MIN
-#define NAN_RANK (SKIP ? LEAST_RANK : BEST_RANK)
+#define NAN_RANK (SKIP ? INT16_MIN : INT16_MAX)
 
 static inline int16_t NAME(rank)(ELEMENT x, bool largest) {
   const int16_t magnitude = (int16_t)(x & 0x7fff);
-  const int16_t rank = ((x & 0x8000) != 0) == largest ? (int16_t)-magnitude : magnitude;
-  return magnitude > INFINITE ? NAN_RANK : rank;
+  const int16_t rank = (int16_t)(((x & 0x8000) != 0) == largest ? -magnitude : magnitude);
+  return (int16_t)(magnitude > INFINITE ? NAN_RANK : rank);
 }
 
 /* The element that has a rank, as f64. */
@@ -42,6 +40,4 @@ ARGUMENT(argmax, true, join_argmax_f64)
 #endif
 
 #undef ARGUMENT
-#undef BEST_RANK
-#undef LEAST_RANK
 #undef NAN_RANK

@@ -54,6 +54,20 @@ void ndr_engine_find_rows(const ndr_engine *engine, const ndr_scratch *scratch, 
 /* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);
 
+/* The part of an axis of `extent` elements that the tile at a place has, where kept[axis] steps by `share` elements. */
+static inline int64_t ndr_part_at(const ndr_cursor *kept, int axis, int64_t extent, int64_t share) {
+  int64_t left = extent - (axis < 0 ? 0 : kept->at[axis] * share);
+  return left < share ? left : share;
+}
+
+static inline int64_t ndr_lanes_at(const ndr_nest *nest, const ndr_cursor *kept) {
+  return ndr_part_at(kept, nest->lane_axis, nest->extent, nest->lanes);
+}
+
+static inline int64_t ndr_layers_at(const ndr_nest *nest, const ndr_cursor *kept) {
+  return nest->layers == 1 ? 1 : ndr_part_at(kept, nest->layer_axis, nest->layer_extent, nest->layers);
+}
+
 static inline int log2_of(int64_t bytes) {
   int log = 0;
   while (bytes > 1 << log) log++;

@@ -95,18 +95,37 @@ static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t 
   return left;
 }
 
+static void read_gathered(const ndr_scratch *scratch, ndr_tile *tile) {
+  tile->data = scratch->gathered;
+  tile->row_stride = tile->lanes;
+  tile->cached = true;
+  tile->ahead = 0;
+}
+
+/* Gathers a tile of lanes with `layers` elements each, one right after the other, into rows that have the lanes of all
+ * layers. Each row's elements are transposed; those of all rows at once, where the rows of a lane lie one after the
+ * other. */
+static void gather_layers(const ndr_engine *engine, const ndr_scratch *scratch, int64_t layers, ndr_tile *tile) {
+  ndr_gather *gather = engine->isa->gather[log2_of(engine->bytes)];
+  const int64_t width = layers * tile->lanes, together = tile->row_stride == layers ? tile->rows : 1;
+  for (int64_t row = 0; row < tile->rows; row += together)
+    gather(row_of(tile, row, engine->bytes), 1, tile->lane_stride, scratch->gathered + row * width * engine->bytes,
+           together * layers, tile->lanes, 0);
+  tile->lanes = tile->period = width;
+  read_gathered(scratch, tile);
+}
+
 static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
                       uint64_t *states) {
   const ndr_nest *nest = engine->nest;
   if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
   if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1 && !tile->cached) {
-    engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
-                                                tile->rows, tile->lanes, tile->ahead);
-    tile->data = scratch->gathered;
-    tile->row_stride = tile->lanes;
-    tile->cached = true;
-    tile->ahead = 0;
+    engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride / nest->row_gap, nest->lane_stride,
+                                                scratch->gathered, (tile->rows - 1) * nest->row_gap + 1, tile->lanes,
+                                                tile->ahead);
+    read_gathered(scratch, tile);
+    tile->row_stride *= nest->row_gap;
   }
   for (int i = 0, end; i < engine->fold_count; i = end) {
     ndr_dtype view = engine->ops[i].view;
@@ -167,10 +186,8 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;
   tile.rows = rows < nest->rows ? rows : nest->rows;
-  if (nest->form == NDR_NEST_ROWS) {
-    int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
-    tile.lanes = tile.period = lanes < nest->lanes ? lanes : nest->lanes;
-  }
+  if (nest->form == NDR_NEST_ROWS) tile.lanes = tile.period = ndr_lanes_at(nest, kept);
+  if (nest->layers > 1) gather_layers(engine, scratch, ndr_layers_at(nest, kept), &tile);
   if (nest->rows_scattered) ndr_engine_find_rows(engine, scratch, scattered, &tile);
   fold_tile(engine, scratch, &place, &tile, states);
 }

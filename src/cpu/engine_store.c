@@ -1,6 +1,7 @@
 /* Finishes states and writes the results, or writes the states. */
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/machine.h"
 
 /* `count` states of one op, and where their results go. */
@@ -40,10 +41,21 @@ static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const 
   return place;
 }
 
-static int64_t outputs_at(const ndr_nest *nest, const ndr_cursor *kept) {
-  if (nest->form != NDR_NEST_ROWS) return nest->period;
-  int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
-  return left < nest->lanes ? left : nest->lanes;
+/* Stores the outputs of a tile with layers, which `first` has the first one of. Those of all layers are finished at
+ * once where the lanes' results lie one after the other. */
+static void store_layers(const ndr_engine *engine, const ndr_engine_op *op, const cell *first, int64_t layers) {
+  _Alignas(64) char finished[NDR_LANES * sizeof(ndr_c128)];
+  const int64_t apart = engine->problem->kept[0].result[op->number], count = first->count;
+  const int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
+  char *to = (char *)engine->results[op->number] + first->result * bytes;
+  if (first->to != 1 || engine->problem->partial) {
+    for (cell layer = *first; layers > 0; layers--, layer.states += count, layer.result += apart)
+      store_cell(engine, op, &layer);
+    return;
+  }
+  ndr_finish(engine->isa, &op->state, first->states, engine->nest->pitch, 1, layers * count, finished, 1);
+  for (int64_t l = 0; l < layers; l++)
+    memcpy(to + l * apart * bytes, finished + l * count * bytes, (size_t)(count * bytes));
 }
 
 /* Stores the outputs of one tile, which lie along an axis. */
@@ -52,11 +64,15 @@ static void store_rows(const ndr_engine *engine, const uint64_t *block, const nd
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->outputs[i];
     cell outputs = {.states = block + op->block + position * nest->period,
-                    .from = 1,
+                    .from = nest->gap,
                     .result = place_of(engine, kept, op),
                     .to = engine->problem->kept[nest->output_axis].result[op->number],
-                    .count = outputs_at(nest, kept)};
-    store_cell(engine, op, &outputs);
+                    .count =
+                        nest->form == NDR_NEST_ROWS ? ndr_cuts(ndr_lanes_at(nest, kept), nest->gap) : nest->period};
+    if (nest->layers == 1)
+      store_cell(engine, op, &outputs);
+    else
+      store_layers(engine, op, &outputs, ndr_layers_at(nest, kept));
   }
 }
 
@@ -74,7 +90,7 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
   enum { LANES = 32, POSITIONS = 64 };
   const ndr_nest *nest = engine->nest;
   _Alignas(64) char finished[LANES * POSITIONS * sizeof(ndr_c128)], lines[sizeof finished];
-  int64_t lanes = outputs_at(nest, kept);
+  int64_t lanes = ndr_lanes_at(nest, kept);
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->outputs[i];
     int64_t apart = engine->problem->kept[nest->output_axis].result[op->number], step = step_of(engine, 0, op);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cpu/cuts.h"
+#include "cpu/fold/fold.h"
 #include "cpu/machine.h"
 
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
@@ -22,6 +23,17 @@
 #define CUT_LANES 512
 /* Lanes of a tile whose results are stored across tiles: so few that a chunk has many tiles. */
 #define TURNED_LANES 64
+/* The most lanes from one output to the next. */
+#define MOST_GAP 16
+/* The most bytes from one row to the next, where what is between them is gathered, too. */
+#define GAP_BYTES 8
+/* Layers of a tile, which a transposed square has. More of them leave fewer lanes: the lines of results that a tile
+ * writes in part are written again long after, those of elements are read again by the next tile. */
+#define MOST_LAYERS 16
+/* The most rows of a tile with layers, and the most outputs along these if there is more than one row: where there are
+ * more, rows are long enough to be read as they lie, in up to two thirds of the time. */
+#define MOST_LAYERED_ROWS 8
+#define SHORT_LAYERS 32
 /* Bytes of tiles between one and the one that is prefetched with it. */
 #define PREFETCH_BYTES 8192
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
@@ -70,14 +82,21 @@ static bool reads_whole(const ndr_axis *axis, const ndr_axis *rows) {
   return is_whole(axis, rows->stride) || (rows->scattered && axis->stride == 1);
 }
 
+/* Parts of a size that are at most `most`, a multiple of 16: even ones, and multiples of 16 too. */
+static int64_t cut_evenly(int64_t size, int64_t most) {
+  return ndr_least(ndr_cuts(ndr_cuts(size, ndr_cuts(size, most)), 16) * 16, size);
+}
+
 /* Lanes of a tile along a kept axis. If rows lie closer in memory than lanes, one tile should have all rows, so that it
- * uses the whole of each cache line. Lanes are cut evenly, into multiples of 16. */
-static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, const ndr_axis *rows) {
+ * uses the whole of each cache line. */
+static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, const ndr_axis *rows,
+                              int64_t row_gap) {
   int64_t lanes = reads_whole(axis, rows) ? NDR_LANES : CUT_LANES;
   if (rows->stride < axis->stride)
     lanes = ndr_most(
-        32, ndr_least(lanes, NDR_TILE_BYTES / (ndr_least(rows->size, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
-  return ndr_least(ndr_cuts(ndr_cuts(axis->size, ndr_cuts(axis->size, lanes)), 16) * 16, axis->size);
+        32, ndr_least(lanes,
+                      NDR_TILE_BYTES / (ndr_least(rows->size, NDR_ROWS) * row_gap * element_bytes(problem)) / 16 * 16));
+  return cut_evenly(axis->size, lanes);
 }
 
 /* ---- the loops outside the tile ---- */
@@ -92,20 +111,23 @@ static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
   return at;
 }
 
+/* Adds a kept axis in steps of `share` outputs; returns its number. */
+static int add_kept_axis(ndr_nest *nest, const ndr_canonical *problem, int kept, int64_t share) {
+  const ndr_axis *axis = &problem->kept[kept];
+  ndr_nest_axis outer = {ndr_cuts(axis->size, share), share * axis->stride, 0, kept, share};
+  int at = add_outer(nest->kept, &nest->kept_count, outer);
+  if (at >= 0 && at <= nest->lane_axis) nest->lane_axis++;
+  if (at >= 0 && at <= nest->layer_axis) nest->layer_axis++;
+  return at;
+}
+
 static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
-  nest->lane_axis = -1;
-  if (nest->form == NDR_NEST_ROWS) {
-    const ndr_axis *axis = &problem->kept[nest->output_axis];
-    int64_t parts = ndr_cuts(nest->extent, nest->lanes);
-    ndr_nest_axis outer = {parts, nest->lanes * axis->stride, 0, skip, nest->lanes};
-    nest->lane_axis = add_outer(nest->kept, &nest->kept_count, outer);
-  }
-  for (int k = 0; k < problem->kept_count; k++) {
-    if (k == skip) continue;
-    const ndr_axis *axis = &problem->kept[k];
-    int at = add_outer(nest->kept, &nest->kept_count, (ndr_nest_axis){axis->size, axis->stride, 0, k, 1});
-    if (at <= nest->lane_axis) nest->lane_axis++;
-  }
+  nest->lane_axis = nest->layer_axis = -1;
+  if (nest->form == NDR_NEST_ROWS)
+    nest->lane_axis = add_kept_axis(nest, problem, nest->output_axis, ndr_cuts(nest->lanes, nest->gap));
+  if (nest->layers > 1) nest->layer_axis = add_kept_axis(nest, problem, 0, nest->layers);
+  for (int k = nest->layers > 1; k < problem->kept_count; k++)
+    if (k != skip) add_kept_axis(nest, problem, k, 1);
 }
 
 /* The kept axis along which results are to be stored where those along the lanes would lie in a few sets of the caches:
@@ -202,11 +224,12 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
   int64_t converted = 0;
   for (int i = 0; i < problem->op_count; i++) {
     ndr_dtype to = widest_view(problem, i);
-    if (to != problem->dtype) converted = ndr_most(converted, nest->lanes * nest->rows * (int64_t)ndr_dtype_bytes(to));
+    if (to != problem->dtype)
+      converted = ndr_most(converted, ndr_nest_width(nest) * nest->rows * (int64_t)ndr_dtype_bytes(to));
   }
   nest->pitch = nest->chunk * nest->period;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes, 64) * 64;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes * nest->row_gap, 64) * 64;
   nest->convert_bytes = ndr_least(converted, NDR_TILE_BYTES);
   nest->scratch_bytes =
       ndr_cuts(ndr_cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
@@ -254,7 +277,7 @@ static void find_scattered(ndr_nest *nest, const ndr_canonical *problem) {
 
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   int64_t words = ndr_canonical_words(problem, 0, problem->op_count),
-          tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
+          tile_bytes = ndr_nest_width(nest) * nest->rows * element_bytes(problem);
   nest->positions = nest->steps = 1;
   for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
   for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
@@ -264,7 +287,7 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   spread(nest, tile_bytes);
   nest->ahead = far_ahead(nest, tile_bytes);
   find_scattered(nest, problem);
-  if (nest->rows_scattered) nest->ahead = 0;
+  if (nest->rows_scattered || nest->layers > 1) nest->ahead = 0;
   nest->levels = 1;
   for (int64_t n = ndr_cuts(nest->steps, nest->splits); n > NDR_FAN; n = ndr_cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);
@@ -272,10 +295,14 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
 
 /* ---- the three forms ---- */
 
-void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
+static const ndr_axis no_rows = {.size = 1};
+static const ndr_nest plain = {.layers = 1, .gap = 1, .row_gap = 1};
+
+/* Returns the axis of the rows. */
+static const ndr_axis *place_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
   const ndr_axis *lanes = &problem->kept[kept_lanes];
-  const ndr_axis none = {.size = 1, .stride = 0}, *rows = reduced_rows < 0 ? &none : &problem->reduced[reduced_rows];
-  memset(nest, 0, sizeof *nest);
+  const ndr_axis *rows = reduced_rows < 0 ? &no_rows : &problem->reduced[reduced_rows];
+  *nest = plain;
   nest->form = NDR_NEST_ROWS;
   nest->output_axis = kept_lanes;
   nest->rows_along = reduced_rows;
@@ -284,8 +311,21 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   nest->lane_stride = lanes->stride;
   nest->row_stride = rows->stride;
   nest->row_index = rows->index;
-  nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows);
-  nest->rows = rows_that_fit(problem, reads_whole(lanes, rows), nest->lanes, rows->size);
+  return rows;
+}
+
+/* Elements between rows are gathered, too, where transposing them is faster than gathering one by one. */
+static int64_t gather_gap(const ndr_nest *nest, const ndr_canonical *problem, const ndr_axis *rows) {
+  int64_t apart = rows->stride * element_bytes(problem);
+  bool gaps = rows->stride > 1 && apart <= GAP_BYTES && !rows->scattered;
+  return gaps && nest->lane_stride > 4 && rows->size * apart >= 16 ? rows->stride : 1;
+}
+
+void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
+  const ndr_axis *rows = place_rows(nest, problem, kept_lanes, reduced_rows), *lanes = &problem->kept[kept_lanes];
+  nest->row_gap = gather_gap(nest, problem, rows);
+  nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows, nest->row_gap);
+  nest->rows = rows_that_fit(problem, reads_whole(lanes, rows), nest->lanes * nest->row_gap, rows->size);
   if (nest->rows > 8 && nest->rows < rows->size && lanes->stride == 1)
     nest->rows = ndr_least(ndr_cuts(nest->rows, 16) * 16, 240);
   int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;
@@ -297,9 +337,41 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   complete(nest, problem);
 }
 
+bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_rows) {
+  const ndr_axis *rows = place_rows(nest, problem, 0, reduced_rows), *lanes = &problem->kept[0];
+  if (lanes->stride < 2 || lanes->stride > MOST_GAP || rows->scattered || ndr_machine_there(problem)) return false;
+  nest->gap = lanes->stride;
+  nest->lane_stride = 1;
+  nest->extent = (lanes->size - 1) * nest->gap + 1;
+  nest->lanes = nest->period = ndr_least(cut_evenly(lanes->size, CUT_LANES / nest->gap) * nest->gap, nest->extent);
+  nest->rows = rows_that_fit(problem, false, nest->lanes, rows->size);
+  add_kept(nest, problem, 0);
+  add_reduced(nest, problem, -1, reduced_rows);
+  complete(nest, problem);
+  return true;
+}
+
+bool ndr_nest_layers(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
+  const ndr_axis *rows = place_rows(nest, problem, kept_lanes, reduced_rows), *layers = &problem->kept[0];
+  int64_t bytes = element_bytes(problem);
+  if (kept_lanes == 0 || layers->stride != 1 || nest->lane_stride == 0 || rows->scattered || ndr_machine_there(problem))
+    return false;
+  if (rows->size > (layers->size <= SHORT_LAYERS ? MOST_LAYERED_ROWS : 1)) return false;
+  int64_t room = ndr_least(NDR_LANES, NDR_TILE_BYTES / (rows->size * bytes));
+  nest->rows = rows->size;
+  nest->layer_extent = layers->size;
+  nest->layers = cut_evenly(layers->size, MOST_LAYERS);
+  nest->lanes = cut_evenly(nest->extent, ndr_most(room / nest->layers / 16, 1) * 16);
+  nest->period = ndr_nest_width(nest);
+  add_kept(nest, problem, kept_lanes);
+  add_reduced(nest, problem, -1, reduced_rows);
+  complete(nest, problem);
+  return nest->layers > 1;
+}
+
 void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows, int kept_period) {
   const ndr_axis *lanes = &problem->reduced[reduced_lanes], *rows = &problem->reduced[reduced_rows];
-  memset(nest, 0, sizeof *nest);
+  *nest = plain;
   nest->form = NDR_NEST_GRID;
   nest->output_axis = kept_period;
   nest->lanes_along = reduced_lanes;
@@ -328,7 +400,7 @@ static int64_t groups_of_row(const ndr_canonical *problem, int64_t period) {
 
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period) {
   const ndr_axis *run = &problem->reduced[reduced_lanes];
-  memset(nest, 0, sizeof *nest);
+  *nest = plain;
   nest->form = NDR_NEST_RUN;
   nest->output_axis = kept_period;
   nest->lanes_along = reduced_lanes;

@@ -5,6 +5,10 @@
  *       for each position        of the chunk
  *         fold a tile              of lanes x rows (see fold/fold.h), which is gathered and converted first if need be
  *
+ * A tile that is gathered may have layers: neighbours along the fastest axis, so that it uses whole cache lines both of
+ * the array and of results that lie along another axis, as a transposed copy's do. It is folded as if all layers' lanes
+ * were one row.
+ *
  * Steps are accumulated blockwise: the lowest level of states accumulates NDR_FAN steps, every other level NDR_FAN
  * times the level below it. Splits are joined in a tree. All of this follows from the problem's axes and dtype, so that
  * results depend neither on the number of threads nor on the other operators of the call. */
@@ -43,14 +47,20 @@ typedef struct ndr_nest {
   int rows_along;  /* ROWS, GRID: that of the rows; -1: there is none */
   int64_t period;  /* outputs of a full tile */
   bool turned;     /* ROWS: results lie closer together along kept[0] than along the lanes */
+  int64_t layers;  /* ROWS: neighbours along the fastest axis, which is kept, that a tile gathers together; else 1 */
+  /* ROWS: lanes from one output to the next. Where it is not 1, the lanes are the memory between outputs, too, because
+   * reading that is faster than gathering. */
+  int64_t gap;
   int64_t lanes, lane_stride, lane_index;
   int64_t rows, row_stride, row_index;
-  int64_t extent;     /* ROWS: all outputs of the fastest axis. RUN: all groups of `period` elements */
-  int64_t row_extent; /* ROWS, GRID: all rows */
+  int64_t row_gap;      /* ROWS: what is gathered are the elements between rows, too, of which there are row_gap - 1 */
+  int64_t extent;       /* ROWS: all outputs along the lanes. RUN: all groups of `period` elements */
+  int64_t layer_extent; /* all outputs along the layers */
+  int64_t row_extent;   /* ROWS, GRID: all rows */
 
-  /* The axes of the loops outside the tile, innermost first. kept[lane_axis] steps through the lanes of ROWS, and
-   * reduced[row_axis] through the rows; -1 where no axis does. */
-  int kept_count, reduced_count, lane_axis, row_axis;
+  /* The axes of the loops outside the tile, innermost first. kept[lane_axis] steps through the lanes of ROWS,
+   * kept[layer_axis] through the layers, and reduced[row_axis] through the rows; -1 where no axis does. */
+  int kept_count, reduced_count, lane_axis, layer_axis, row_axis;
   /* ROWS, GRID: rows lie along the scattered axis. The axis of the loops that walks it, which steps by 0: the table
    * says where its elements are; -1: none does. */
   bool rows_scattered;
@@ -78,11 +88,20 @@ typedef struct ndr_task_share {
 /* Why there is nothing for a nest to do, or NULL. */
 const char *ndr_nest_reject(const ndr_canonical *problem);
 
+/* The elements of a full row of a tile. */
+static inline int64_t ndr_nest_width(const ndr_nest *nest) {
+  return nest->lanes * nest->layers;
+}
+
 /* Whether the fastest axis is kept. */
 bool ndr_nest_keeps_fastest(const ndr_canonical *problem);
 
 /* Make the nest for a choice of axes, which are indices into problem->kept or problem->reduced; -1: none. */
 void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows);
+/* The same with layers and all rows in a tile. Returns false where there can be none. */
+bool ndr_nest_layers(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows);
+/* The same with the memory between outputs along the fastest axis as lanes. */
+bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_rows);
 void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows, int kept_period);
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
@@ -91,6 +110,16 @@ double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_dev
 
 /* Predicted seconds of one op. The number of ops does not change the choice of a nest. */
 double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device);
+
+/* Keeps `nest` if it is faster than the best one so far. */
+typedef struct ndr_search {
+  const ndr_canonical *problem;
+  const ndr_device *device;
+  ndr_nest *best;
+  double seconds; /* of the best nest; negative: there is none yet */
+} ndr_search;
+
+void ndr_nest_consider(ndr_search *search, const ndr_nest *nest);
 
 /* Makes the nest the plan's configuration and sets the workspace. */
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan);

@@ -187,8 +187,8 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
 /* Whether each lane of a tile is an output with a run of its own. */
 static bool lanes_are_rows(const ndr_engine *engine) {
   const ndr_nest *nest = engine->nest;
-  return nest->form == NDR_NEST_ROWS && !nest->rows_scattered && nest->row_stride == 1 && nest->lane_stride != 1 &&
-         nest->rows * engine->bytes >= ACROSS_BYTES;
+  return nest->form == NDR_NEST_ROWS && !nest->rows_scattered && nest->layers == 1 && nest->row_stride == 1 &&
+         nest->lane_stride != 1 && nest->rows * engine->bytes >= ACROSS_BYTES;
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {

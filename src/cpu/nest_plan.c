@@ -10,8 +10,10 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 /* What a core does, measured on a Zen 4 core at 3.7 GHz; they need only be right beside each other. */
 #define FOLD_RATE 35e9         /* bytes a second through one op, out of the cache */
+#define GAP_RATE 18e9          /* the same of rows that are more gaps than outputs: slow ops lose more by them */
 #define STEP_RATE 24e9         /* bytes a second gathered from strides up to 4 */
 #define TRANSPOSE_RATE 25e9    /* transposed */
+#define LAYER_RATE 6e9         /* the same of layers, two cache lines at a time from anywhere */
 #define ACROSS_RATE 40e9       /* not transposed, but added up as they lie, by fold/across.h */
 #define GATHER_SECONDS 0.5e-9  /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9     /* starting one op on one tile */
@@ -21,9 +23,21 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 /* Rows of 512 bytes and more are far only in problems larger than this, because smaller ones are in a cache, and only
  * if elements have 4 bytes or more: narrower ones take longer to add up than to arrive. */
 #define NEAR_BYTES 2097152
-#define NODE_SECONDS 0.1e-9  /* an element of a program's node */
-#define SETTLE_SECONDS 25e-9 /* folding lanes together */
-#define OUTPUT_SECONDS 1e-9  /* writing one result */
+#define LINES_BYTES 524288     /* lines that stay in a cache from one position to the next */
+#define LINES_RATE 10e9        /* bytes a second of those that do not */
+#define LINE_SECONDS 1e-9      /* an element of each of these, in more pages than the first level of translations has */
+#define FAR_LANE_SECONDS 30e-9 /* starting a lane of less than 512 bytes in a page of its own */
+#define NODE_SECONDS 0.1e-9    /* an element of a program's node */
+#define SETTLE_SECONDS 25e-9   /* folding lanes together */
+#define OUTPUT_SECONDS 1e-9    /* writing one result */
+/* The same where results of neighbouring lanes have cache lines of their own, of more results than are in a cache. On a
+ * Zen 3 core those of a transposed copy of f32 take 1 ns more for 550,000 outputs, and 5 ns for 50 million. */
+#define SCATTER_SECONDS 1.2e-9
+#define FAR_SCATTER_SECONDS 3e-9 /* the same of MANY_OUTPUTS */
+#define MANY_OUTPUTS 1048576
+#define TURN_SECONDS 2e-9 /* the same where they are stored across tiles, or those of long periods */
+#define SCATTERED_OUTPUTS 262144
+#define LINE_RESULTS 16 /* of 4 bytes: the choice does not depend on the results' dtype */
 
 #define WAKE_SECONDS 5e-6 /* waking other threads; 35e-6 to 110e-6 in a virtual machine */
 
@@ -97,25 +111,67 @@ static bool skips_rows(const ndr_nest *nest, const ndr_canonical *problem) {
   return fastest && problem->reduced_count > 0 && nest->row_stride > problem->reduced[0].stride;
 }
 
+static double output_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
+  double outputs = (double)problem->outputs, seconds = outputs * OUTPUT_SECONDS;
+  if (problem->outputs < SCATTERED_OUTPUTS) return seconds;
+  if (nest->turned || (nest->form != NDR_NEST_ROWS && nest->period > 8)) return seconds + outputs * TURN_SECONDS;
+  if (nest->form != NDR_NEST_ROWS) return seconds;
+  bool scattered = llabs(problem->kept[nest->output_axis].result[0]) >= LINE_RESULTS;
+  return seconds + (scattered ? outputs * (outputs < MANY_OUTPUTS ? SCATTER_SECONDS : FAR_SCATTER_SECONDS) : 0);
+}
+
+/* What gathering a tile takes. Layers are contiguous, and transposed. */
+static double tile_gather_seconds(const ndr_nest *nest, const ndr_canonical *problem, double elements) {
+  double bytes = (double)ndr_dtype_bytes(problem->dtype);
+  if (nest->row_gap > 1)
+    return gather_seconds(nest->lane_stride, 1, nest->rows * nest->row_gap, bytes, TRANSPOSE_RATE,
+                          elements * (double)nest->row_gap);
+  if (nest->layers == 1)
+    return gather_seconds(nest->lane_stride, nest->row_stride, nest->rows, bytes, rate_of_rows(problem), elements);
+  bool together = nest->row_stride == nest->layers;
+  return gather_seconds(nest->lane_stride, 1, together ? nest->rows * nest->layers : nest->layers, bytes,
+                        together ? TRANSPOSE_RATE : LAYER_RATE, elements);
+}
+
+/* What a tile whose lanes lie apart takes because of the lines and pages that it does not use up. The lines of a tile
+ * that are more than a cache has are gone before other positions use the rest of them. */
+static double far_seconds(const ndr_nest *nest, double bytes, double total) {
+  enum { LINE = 64, STREAM = 512, PAGE = 4096, PAGES = 64 };
+  double lanes = (double)nest->lanes, rows = (double)nest->rows, apart = bytes * (double)nest->lane_stride;
+  double along = bytes * (double)nest->row_stride, lane = along * (rows - 1) + bytes, seconds = 0;
+  if (nest->layers > 1 || apart < LINE) return 0;
+  double lines = along < LINE ? lanes * (lane / LINE + 1) : lanes * rows, unused = lines * LINE - lanes * rows * bytes;
+  if (along >= LINE && apart >= PAGE && lines > PAGES && total > NEAR_BYTES) seconds = lines * LINE_SECONDS;
+  if (lines * LINE > LINES_BYTES && unused > 0) seconds = unused / LINES_RATE;
+  return apart >= PAGE && lane < STREAM ? seconds + lanes * FAR_LANE_SECONDS : seconds;
+}
+
 /* Seconds that one op takes one thread. */
 static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
   double row = bytes < 4 && (double)nest->lanes * bytes < 64 ? SHORT_ROW_SECONDS : ROW_SECONDS;
-  double one = TILE_SECONDS + rows * row + tile * bytes / FOLD_RATE +
-               gather_seconds(nest->lane_stride, nest->row_stride, nest->rows, bytes, rate_of_rows(problem), tile) +
+  double one = TILE_SECONDS + rows * row + tile * (double)nest->gap * bytes / (nest->gap > 1 ? GAP_RATE : FOLD_RATE) +
+               tile_gather_seconds(nest, problem, tile) + far_seconds(nest, bytes, elements * bytes) +
                program_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (skips_rows(nest, problem) && (double)nest->row_stride * bytes >= 4096 &&
       (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))
     one += rows * FAR_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
-  return tiles * one + (double)problem->outputs * OUTPUT_SECONDS;
+  return tiles * one + output_seconds(nest, problem);
 }
 
 double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
   return ndr_nest_seconds(op_seconds(nest, problem), problem, device);
+}
+
+void ndr_nest_consider(ndr_search *search, const ndr_nest *nest) {
+  double seconds = ndr_nest_cost(nest, search->problem, search->device);
+  if (search->seconds >= 0 && seconds >= search->seconds) return;
+  search->seconds = seconds;
+  *search->best = *nest;
 }
 
 static int64_t tasks_of(const ndr_nest *nest) {
@@ -153,8 +209,10 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (capacity) text[0] = 0;
   ndr_text_append(text, capacity, &length, "tiles of %lld lanes x %lld rows", (long long)nest->lanes,
                   (long long)nest->rows);
+  if (nest->layers > 1) ndr_text_append(text, capacity, &length, " x %lld layers", (long long)nest->layers);
   if (nest->form == NDR_NEST_RUN && nest->period > 1)
     ndr_text_append(text, capacity, &length, " of period %lld", (long long)nest->period);
+  if (nest->gap > 1) ndr_text_append(text, capacity, &length, ", every %lldth an output", (long long)nest->gap);
   if (nest->gather_bytes)
     ndr_text_append(text, capacity, &length, " gathered by stride %lld", (long long)nest->lane_stride);
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");

@@ -10,17 +10,17 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return ndr_nest_keeps_fastest(problem) ? NULL : "fastest axis is reduced";
 }
 
-/* Rows lie along the reduced axis with the smallest stride, or along the next one where that leaves fewer tiles. */
-static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
-  ndr_nest other;
-  ndr_nest_rows(nest, problem, 0, problem->reduced_count ? 0 : -1);
-  double seconds = ndr_nest_cost(nest, problem, device);
-  if (problem->reduced_count < 2) return seconds;
-  ndr_nest_rows(&other, problem, 0, 1);
-  double others = ndr_nest_cost(&other, problem, device);
-  if (others >= seconds) return seconds;
-  *nest = other;
-  return others;
+/* Rows lie along the reduced axis with the smallest stride, or along the next one where that leaves fewer tiles. What
+ * lies between outputs are lanes, too, where that is faster than gathering. */
+static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_device *device) {
+  ndr_search search = {problem, device, best, -1};
+  ndr_nest nest;
+  for (int r = problem->reduced_count ? 0 : -1; r < problem->reduced_count && r < 2; r++) {
+    ndr_nest_rows(&nest, problem, 0, r);
+    ndr_nest_consider(&search, &nest);
+    if (ndr_nest_gaps(&nest, problem, r)) ndr_nest_consider(&search, &nest);
+  }
+  return search.seconds;
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

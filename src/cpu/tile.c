@@ -9,27 +9,13 @@
 /* How many reduced axes are tried as rows: the innermost ones, which use whole cache lines. */
 #define ROW_AXES 2
 
-typedef struct search {
-  const ndr_canonical *problem;
-  const ndr_device *device;
-  ndr_nest *best;
-  double seconds; /* of the best nest; negative: there is none yet */
-} search;
-
-static void consider(search *found, const ndr_nest *nest) {
-  double seconds = ndr_nest_cost(nest, found->problem, found->device);
-  if (found->seconds >= 0 && seconds >= found->seconds) return;
-  found->seconds = seconds;
-  *found->best = *nest;
-}
-
 static bool interleaves(const ndr_axis *run, const ndr_axis *kept) {
   return kept->size <= NDR_LANES / 4 && kept->stride > 0 && run->stride == kept->stride * kept->size;
 }
 
 /* Predicted seconds of the best choice of lanes other than the fastest axis; negative if there is none. */
 static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_device *device) {
-  search found = {problem, device, best, -1};
+  ndr_search found = {problem, device, best, -1};
   bool keeps = ndr_nest_keeps_fastest(problem);
   ndr_nest nest;
   for (int r = 0; r < problem->reduced_count; r++) {
@@ -37,20 +23,21 @@ static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_dev
     for (int k = 0; k < problem->kept_count; k++) {
       if (!interleaves(&problem->reduced[r], &problem->kept[k])) continue;
       ndr_nest_run(&nest, problem, r, k);
-      consider(&found, &nest);
+      ndr_nest_consider(&found, &nest);
       if (problem->reduced[r].size * problem->kept[k].size > NDR_LANES || r + 1 == problem->reduced_count) continue;
       ndr_nest_grid(&nest, problem, r, r + 1, k);
-      consider(&found, &nest);
+      ndr_nest_consider(&found, &nest);
     }
     if (r == 0 && !keeps) continue;
     ndr_nest_run(&nest, problem, r, -1);
-    consider(&found, &nest);
+    ndr_nest_consider(&found, &nest);
   }
   int first = problem->reduced_count ? 0 : -1; /* -1: an output has one element */
   for (int k = keeps; k < problem->kept_count; k++) {
     for (int r = first; r < problem->reduced_count && r < ROW_AXES; r++) {
       ndr_nest_rows(&nest, problem, k, r);
-      consider(&found, &nest);
+      ndr_nest_consider(&found, &nest);
+      if (ndr_nest_layers(&nest, problem, k, r)) ndr_nest_consider(&found, &nest);
     }
   }
   return found.seconds;

@@ -24,6 +24,11 @@ static const struct {
     /* one element an output */
     {"sum f32 [100000] /", "rows"},
     {"sum f32 [100,2] /", "rows"},
+    /* the same, but results lie closer together along another axis than the fastest */
+    {"sum f32 [2000:1,3000:2000] /", "tile"},
+    {"min f16 [2000:1,3000:2000] /", "tile"},
+    /* kept, with little between outputs, which is read */
+    {"min u8 [305:98944,773:128,16:8] /1", "rows"},
     /* reduced and long */
     {"sum f32 [1000,1000] /1", "runs"},
     {"sum f32 [1000000] /0", "runs"},

@@ -2,6 +2,55 @@
 
 #include "cpu/fold/f16.h"
 
+/* The significand cut to 24 bits, of which the last is 1 if anything was cut off: rounding that to a half gives the
+ * same as rounding the value once. Not for values that are subnormal in f32. */
+static inline float odd_f32(double value) {
+  const uint64_t low = (UINT64_C(1) << 29) - 1, bits = word_of(value);
+  return (float)f64_of((bits | ((bits & low) + low)) & ~low);
+}
+
+static void f16_of_odd(const float *restrict odd, ndr_f16 *restrict to, int64_t count) {
+  int64_t i = 0;
+#ifdef __F16C__
+  const __m256 sign = _mm256_set1_ps(-0.0f), nan = _mm256_set1_ps(NAN);
+  for (; i + 8 <= count; i += 8) {
+    __m256 v = _mm256_loadu_ps(odd + i);
+    v = _mm256_blendv_ps(v, _mm256_or_ps(_mm256_and_ps(v, sign), nan), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+    _mm_storeu_si128((__m128i *)(void *)(to + i), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+  }
+#endif
+  for (; i < count; i++) to[i] = F16_OF((double)odd[i]);
+}
+
+static void bf16_of_odd(const float *restrict odd, ndr_bf16 *restrict to, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t bits = bits_of(odd[i]), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const uint32_t nan = (bits >> 16 & 0x8000) | 0x7fc0;
+    to[i] = (ndr_bf16)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+  }
+}
+
+/* By way of f32, in which blocks with subnormal values would be rounded twice. */
+#define FINISH_HALF(type, all, each, value)                                                                            \
+  do {                                                                                                                 \
+    enum { HALVES = 64 };                                                                                              \
+    type *restrict to_ = result;                                                                                       \
+    for (int64_t first_ = 0, end_; first_ < count; first_ = end_) {                                                    \
+      ALIGNED float odd_[HALVES];                                                                                      \
+      uint64_t tiny_ = 0;                                                                                              \
+      end_ = lower(first_ + HALVES, count);                                                                            \
+      for (int64_t j = first_; j < end_; j++) {                                                                        \
+        const double value_ = value;                                                                                   \
+        odd_[j - first_] = odd_f32(value_);                                                                            \
+        tiny_ |= (fabs(value_) < 0x1p-125) & (value_ != 0);                                                            \
+      }                                                                                                                \
+      if (tiny_)                                                                                                       \
+        for (int64_t j = first_; j < end_; j++) to_[j] = each(value);                                                  \
+      else                                                                                                             \
+        all(odd_, to_ + first_, end_ - first_);                                                                        \
+    }                                                                                                                  \
+    return true;                                                                                                       \
+  } while (0)
 #define FINISH(type, value)                                                                                            \
   do {                                                                                                                 \
     type *restrict to_ = result;                                                                                       \
@@ -10,8 +59,8 @@
   } while (0)
 #define FINISH_REAL(value)                                                                                             \
   switch (dtype) {                                                                                                     \
-  case NDR_F16: FINISH(ndr_f16, F16_OF(value));                                                                        \
-  case NDR_BF16: FINISH(ndr_bf16, BF16_OF(value));                                                                     \
+  case NDR_F16: FINISH_HALF(ndr_f16, f16_of_odd, F16_OF, value);                                                       \
+  case NDR_BF16: FINISH_HALF(ndr_bf16, bf16_of_odd, BF16_OF, value);                                                   \
   case NDR_F32: FINISH(float, (float)(value));                                                                         \
   default: FINISH(double, value);                                                                                      \
   }
@@ -85,6 +134,7 @@ static bool finish_dense(const ndr_state *state, const uint64_t *restrict states
 }
 
 #undef FINISH
+#undef FINISH_HALF
 #undef FINISH_REAL
 #undef FINISH_COMPLEX
 #undef FINISH_INT

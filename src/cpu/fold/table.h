@@ -139,6 +139,7 @@
 #define INDEX uint16_t
 #define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
+#define FLOAT_OF(x) f32_of_f16(x)
 #define LOAD_REAL load_f64_f16
 #define WIDE_OF(x) f32_of_f16(x)
 #ifdef __F16C__
@@ -151,6 +152,7 @@
 #define INDEX uint16_t
 #define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
+#define FLOAT_OF(x) f32_of_bf16(x)
 #define LOAD_REAL load_f64_bf16
 #define WIDE_OF(x) f32_of_bf16(x)
 #ifdef __AVX2__
@@ -198,6 +200,7 @@
 #define INDEX uint16_t
 #define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
+#define FLOAT_OF(x) f32_of_f16(x)
 #define LOAD_REAL load_f64_f16
 #include "cpu/fold/half.h"
 #define NAME(kernel) kernel##_skip_bf16
@@ -205,6 +208,7 @@
 #define INDEX uint16_t
 #define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
+#define FLOAT_OF(x) f32_of_bf16(x)
 #define LOAD_REAL load_f64_bf16
 #include "cpu/fold/half.h"
 
@@ -269,6 +273,8 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
                          [NDR_VAR] = var_bool, [NDR_STD] = var_bool
 #define HALF_KERNELS(name, plain)                                                                                      \
   TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
+#define RANKED_KERNELS(name, plain)                                                                                    \
+  HALF_KERNELS(name, plain), [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name
 #define COMPLEX_KERNELS(name, plain)                                                                                   \
   HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name, [NDR_VAR] = var_##name, [NDR_STD] = var_##name,                 \
                              [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name
@@ -307,14 +313,14 @@ static const ndr_isa isa = {
               [NDR_U16] = {SHORT_KERNELS(u16)},
               [NDR_U32] = {INTEGER_KERNELS(u32)},
               [NDR_U64] = {INTEGER_KERNELS(u64)},
-              [NDR_F16] = {HALF_KERNELS(f16, f16)},
-              [NDR_BF16] = {HALF_KERNELS(bf16, bf16)},
+              [NDR_F16] = {RANKED_KERNELS(f16, f16)},
+              [NDR_BF16] = {RANKED_KERNELS(bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(f64, f64)},
               [NDR_C64] = {COMPLEX_KERNELS(c64, c64)},
               [NDR_C128] = {COMPLEX_KERNELS(c128, c128)}},
-             {[NDR_F16] = {HALF_KERNELS(skip_f16, f16)},
-              [NDR_BF16] = {HALF_KERNELS(skip_bf16, bf16)},
+             {[NDR_F16] = {RANKED_KERNELS(skip_f16, f16)},
+              [NDR_BF16] = {RANKED_KERNELS(skip_bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
               [NDR_C64] = {COMPLEX_KERNELS(skip_c64, c64)},

@@ -157,6 +157,25 @@ START_TEST(launches_cover_every_element) {
 END_TEST
 
 /* Where scan_moved of kernels/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
+/* Kernels number tiles by 32 bits. */
+START_TEST(too_many_tiles_are_refused) {
+  static const struct {
+    int64_t shape[2];
+    int dim;
+    const char *family;
+  } cases[] = {{{INT64_C(1) << 32, 1 << 10}, 1, "lines"}, {{2, INT64_C(1) << 41}, 0, "columns"}};
+  const ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const DLTensor array = ndr_tensor(NULL, NDR_U8, NDR_SHAPE(cases[i].shape[0], cases[i].shape[1]));
+    const ndr_scan_call call = {&array, cases[i].dim, NDR_MAX, NULL, &options};
+    ndr_scan_plan plan = {.device = compiling(), .backend = &backend};
+    assert_ok(ndr_scan_problem_make(&plan.problem, &call));
+    assert_fails(ndr_scan_choose(&plan, cases[i].family), NDR_ERR_UNSUPPORTED, "there are too many tiles");
+    ndr_scan_problem_free(&plan.problem);
+  }
+}
+END_TEST
+
 START_TEST(warps_have_room_for_what_they_move) {
   for (int alignment = 1; alignment <= 4; alignment *= 2) {
     for (int bytes = NDR_WARP_THREADS * alignment; bytes <= 8192; bytes += NDR_WARP_THREADS * alignment) {
@@ -179,6 +198,7 @@ int main(void) {
   tcase_add_loop_test(cases, large_states_fit_or_are_refused, 0, GPU_COUNT);
   tcase_add_test(cases, warps_have_room_for_what_they_move);
   tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
+  tcase_add_test(cases, too_many_tiles_are_refused);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -5,14 +5,14 @@
  *
  * This file has what both share.
  *
- * Each element is read and written once. A thread combines its elements one after the other, from the first on, behind
- * what stands before them: what the threads before have, combined by warps and blocks, and then from tile to tile. The
- * association follows from a place's number alone, whichever block comes first.
+ * Each element is read and written once. What stands before a thread's elements is combined by warps, blocks and tiles;
+ * the thread begins with it, and combines its elements one after the other. The association follows from a place's
+ * number alone, whichever block comes first.
  *
- * Sums that are stored as f64 are chained: what the threads before have is added in groups of eight, groups of groups,
- * and so on, and a place's value is  far + (... + (near + own)), where each is a sum from left to right of whole
- * groups. So sums of elements that are not negative never decrease, as the last value of a group is the one that the
- * next group's are added to. That is several additions for each element: f64 has the time, as it has twice the bytes.
+ * Sums that are stored as f64 or c128 are chained instead: to each value the totals of whole groups of eight, groups of
+ * groups, and so on, are added, the nearest first: far + (... + (near + own)). So sums of elements that are not
+ * negative never decrease: the last value of a group is what the next group's are added to. There is time for these
+ * additions while 8 bytes an element are moved.
  *
  * The operator OP (scan_operator) and its states are those of program.cuh; the element of a place is a state, too. */
 #ifndef NDR_SCAN_CUH
@@ -335,6 +335,7 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     what[0] = lane > 0 ? OP::joined(far, near) : far;
     return begins ? run : OP::joined(far, run);
   }
+  /* Stores level l, or unless OP is chained joins it to the nearer ones. */
   NDR_DEVICE void keep(int l, const State &level, bool any) {
     if (OP::chained || l == 0)
       what[l] = level, has[l] = any;

@@ -19,7 +19,8 @@ NDR_DEVICE i64 scan_divide_far(const ndr_scan_divisor &by, i64 n) {
 template <class State, int COLUMNS> struct scan_tiles {
   State levels[NDR_SCAN_LEVELS][COLUMNS];
   int count;
-  /* Adds a level behind `before` others, and returns how many there are then. */
+  /* Adds what stands before the `before` levels so far: as a level, or unless OP is chained joined to the only one.
+   * Returns how many there are then. */
   template <class OP> NDR_DEVICE int add(int before, int column, const State &level) {
     const int at = OP::chained ? before : 0;
     levels[at][column] = at < before ? OP::joined(level, levels[at][column]) : level;

@@ -13,7 +13,7 @@
  *   ndr_h5_close(dataset);
  *
  * h5_dataset.h opens and describes datasets, h5_reduce.h reduces and scans them, and h5_writer.h writes files of
- * results. This header has all three, and tells what is true of them all.
+ * results. This header has all three, and tells what is true of them all. Link libndreduce_h5.
  *
  * Files are not trusted: sizes are checked before memory is taken, and other files that they lead to (external links,
  * external storage, sources of virtual datasets) are read only where they lie in the folder of the input or below it,
@@ -35,7 +35,7 @@
  * it, and no error comes back from there. h5gpured catches the crash, names the file and ends with status 1, which a
  * library cannot do for a program that goes on; signals end it wherever it is. A program that reads files of strangers
  * and must not be lost with them should read them in a child process with a limit of time, or run h5gpured, and use
- * HDF5 1.14 or later. In a library of its own, libndreduce_h5. */
+ * HDF5 1.14 or later. */
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 

@@ -32,10 +32,10 @@ extern "C" {
  * commit has returned, or on_remark or on_progress has stopped a call, the writer can only be destroyed: other calls
  * fail.
  *
- * In whatever order results and copies are added, the file has them, and what comes with them, as netCDF lists their
- * sources in the input: those of a group before those of its groups, in the order of creation if the group keeps it,
- * else by name. Results of one source are in the order in which they are added, and files in that of the first result
- * or copy of each. */
+ * The file lists its variables as netCDF lists their sources in the input, in whatever order they were added: the
+ * variables of a group, then its groups, each in the order of creation or, if the group does not keep it, by name.
+ * Results of one source keep the order in which they were added; files come in the order of their first result or copy.
+ */
 typedef struct ndr_h5_writer ndr_h5_writer;
 
 /* How a file of results is made. Start from NDR_H5_WRITER_OPTIONS_INIT; NULL means exactly that. */

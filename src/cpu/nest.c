@@ -343,7 +343,8 @@ bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_row
   nest->gap = lanes->stride;
   nest->lane_stride = 1;
   nest->extent = (lanes->size - 1) * nest->gap + 1;
-  nest->lanes = nest->period = ndr_least(cut_evenly(lanes->size, CUT_LANES / nest->gap) * nest->gap, nest->extent);
+  nest->lanes = nest->period =
+      ndr_least(cut_evenly(lanes->size, ndr_most(CUT_LANES / nest->gap / 16, 1) * 16) * nest->gap, nest->extent);
   nest->rows = rows_that_fit(problem, false, nest->lanes, rows->size);
   add_kept(nest, problem, 0);
   add_reduced(nest, problem, -1, reduced_rows);
@@ -354,7 +355,8 @@ bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_row
 bool ndr_nest_layers(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
   const ndr_axis *rows = place_rows(nest, problem, kept_lanes, reduced_rows), *layers = &problem->kept[0];
   int64_t bytes = element_bytes(problem);
-  if (kept_lanes == 0 || layers->stride != 1 || nest->lane_stride == 0 || rows->scattered || ndr_machine_there(problem))
+  /* Lanes that are neighbours are not gathered. */
+  if (kept_lanes == 0 || layers->stride != 1 || nest->lane_stride <= 1 || rows->scattered || ndr_machine_there(problem))
     return false;
   if (rows->size > (layers->size <= SHORT_LAYERS ? MOST_LAYERED_ROWS : 1)) return false;
   int64_t room = ndr_least(NDR_LANES, NDR_TILE_BYTES / (rows->size * bytes));

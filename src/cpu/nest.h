@@ -45,7 +45,7 @@ typedef struct ndr_nest {
   int output_axis; /* the kept axis along which the outputs of one tile lie, or -1 where a tile has one output */
   int lanes_along; /* GRID, RUN: the problem's reduced axis of the lanes */
   int rows_along;  /* ROWS, GRID: that of the rows; -1: there is none */
-  int64_t period;  /* outputs of a full tile */
+  int64_t period;  /* outputs of a full tile, times `gap` */
   bool turned;     /* ROWS: results lie closer together along kept[0] than along the lanes */
   int64_t layers;  /* ROWS: neighbours along the fastest axis, which is kept, that a tile gathers together; else 1 */
   /* ROWS: lanes from one output to the next. Where it is not 1, the lanes are the memory between outputs, too, because
@@ -53,8 +53,8 @@ typedef struct ndr_nest {
   int64_t gap;
   int64_t lanes, lane_stride, lane_index;
   int64_t rows, row_stride, row_index;
-  int64_t row_gap;      /* ROWS: what is gathered are the elements between rows, too, of which there are row_gap - 1 */
-  int64_t extent;       /* ROWS: all outputs along the lanes. RUN: all groups of `period` elements */
+  int64_t row_gap; /* ROWS: from one row to the next in what is gathered; 1 unless that is memory between rows, too */
+  int64_t extent; /* ROWS: all lanes along the axis, those between outputs, too. RUN: all groups of `period` elements */
   int64_t layer_extent; /* all outputs along the layers */
   int64_t row_extent;   /* ROWS, GRID: all rows */
 
@@ -111,7 +111,7 @@ double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_dev
 /* Predicted seconds of one op. The number of ops does not change the choice of a nest. */
 double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device);
 
-/* Keeps `nest` if it is faster than the best one so far. */
+/* A search for the fastest nest. */
 typedef struct ndr_search {
   const ndr_canonical *problem;
   const ndr_device *device;
@@ -119,6 +119,7 @@ typedef struct ndr_search {
   double seconds; /* of the best nest; negative: there is none yet */
 } ndr_search;
 
+/* Keeps `nest` if it is faster than the best one so far. */
 void ndr_nest_consider(ndr_search *search, const ndr_nest *nest);
 
 /* Makes the nest the plan's configuration and sets the workspace. */

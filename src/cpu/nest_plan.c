@@ -141,8 +141,10 @@ static double far_seconds(const ndr_nest *nest, double bytes, double total) {
   double along = bytes * (double)nest->row_stride, lane = along * (rows - 1) + bytes, seconds = 0;
   if (nest->layers > 1 || apart < LINE) return 0;
   double lines = along < LINE ? lanes * (lane / LINE + 1) : lanes * rows, unused = lines * LINE - lanes * rows * bytes;
-  if (along >= LINE && apart >= PAGE && lines > PAGES && total > NEAR_BYTES) seconds = lines * LINE_SECONDS;
-  if (lines * LINE > LINES_BYTES && unused > 0) seconds = unused / LINES_RATE;
+  if (lines * LINE > LINES_BYTES && unused > 0)
+    seconds = unused / LINES_RATE;
+  else if (along >= LINE && apart >= PAGE && lines > PAGES && total > NEAR_BYTES)
+    seconds = lines * LINE_SECONDS;
   return apart >= PAGE && lane < STREAM ? seconds + lanes * FAR_LANE_SECONDS : seconds;
 }
 
@@ -212,7 +214,7 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (nest->layers > 1) ndr_text_append(text, capacity, &length, " x %lld layers", (long long)nest->layers);
   if (nest->form == NDR_NEST_RUN && nest->period > 1)
     ndr_text_append(text, capacity, &length, " of period %lld", (long long)nest->period);
-  if (nest->gap > 1) ndr_text_append(text, capacity, &length, ", every %lldth an output", (long long)nest->gap);
+  if (nest->gap > 1) ndr_text_append(text, capacity, &length, ", an output every %lld lanes", (long long)nest->gap);
   if (nest->gather_bytes)
     ndr_text_append(text, capacity, &length, " gathered by stride %lld", (long long)nest->lane_stride);
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");

@@ -1,4 +1,5 @@
-/* Family rows: the fastest axis is kept. Neighbouring lanes own neighbouring outputs, and rows are added one by one. */
+/* Family rows: the fastest axis is kept. Neighbouring lanes own neighbouring outputs, or also what lies
+ * between these in memory, and rows are added one by one. */
 #include "cpu/family.h"
 #include "cpu/nest.h"
 

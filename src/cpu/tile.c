@@ -1,7 +1,8 @@
 /* Family tile: the fastest axis is short, so that the lanes come from another axis. If the short axis is kept and the
  * next one is reduced, as in sums over the pixels of an image with 3 channels, it is the period of a run that several
  * outputs share, or of a grid whose rows lie along a third axis. Otherwise tiles are gathered; that transposes them if
- * the short axis is reduced, as in sums of 4 neighbours. */
+ * the short axis is reduced, as in sums of 4 neighbours. Where the fastest axis is kept and results lie along another
+ * one, as in a transposed copy, a tile has layers (nest.h). */
 #include "cpu/family.h"
 #include "cpu/fold/fold.h"
 #include "cpu/nest.h"

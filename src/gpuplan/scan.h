@@ -23,8 +23,8 @@ typedef struct ndr_scan_launch {
 
 enum {
   NDR_SCAN_SECTOR = 32,            /* bytes in which memory is read and written */
-  NDR_SCAN_LEAST_TILE = 64,        /* elements that tiles of scan_lines have on the average, or more */
-  NDR_SCAN_MOST_ITEMS = 0x7fff0000 /* kernels number items by 32 bits, and blocks look for one behind the last */
+  NDR_SCAN_LEAST_TILE = 64,        /* elements of an average tile of scan_lines, at least */
+  NDR_SCAN_MOST_ITEMS = 0x7fff0000 /* kernels number items in 32 bits, and look up to a grid behind the last */
 };
 
 extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns;

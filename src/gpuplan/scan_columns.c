@@ -9,8 +9,8 @@
 enum {
   MOST_WORDS = 3, /* of a state: shared memory has room for those of all columns */
   LEAST_COLUMNS = 4,
-  MOST_SPLIT = 32, /* columns of a tile where a column has several tiles */
-  MOST_BETWEEN = 8 /* elements of a thread where rows begin between sectors */
+  MOST_SPLIT = 32,     /* columns of a tile where a column has several tiles */
+  MOST_OFF_SECTORS = 8 /* elements of a thread where rows do not begin on sectors */
 };
 
 static int columns_of(const ndr_scan_problem *problem, int elements) {
@@ -29,11 +29,11 @@ static bool is_on_sectors(const ndr_scan_problem *problem) {
   return bytes % NDR_SCAN_SECTOR == 0;
 }
 
-/* A thread has fewer elements than it could have where columns are shorter, and where warps move parts of sectors: then
- * fewer bytes on their way are faster. */
+/* A thread has fewer elements than it could have where columns are shorter, and where rows share sectors: fewer bytes
+ * in flight are then faster. */
 static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
   int elements = ndr_scan_elements(problem, device, MOST_SPLIT, 1);
-  if (elements > MOST_BETWEEN && !is_on_sectors(problem)) elements = MOST_BETWEEN;
+  if (elements > MOST_OFF_SECTORS && !is_on_sectors(problem)) elements = MOST_OFF_SECTORS;
   while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
   return elements;
 }

@@ -79,7 +79,7 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   bool waits = problem->length > NDR_SCAN_BLOCK * ndr_scan_elements(problem, device, 0, 1);
   int64_t elements = problem->lines * (problem->length > 0 ? problem->length : 1);
   (void)text;
-  if (elements / NDR_SCAN_LEAST_TILE > NDR_SCAN_MOST_ITEMS) return "there are too many tiles";
+  if (!why && elements / NDR_SCAN_LEAST_TILE > NDR_SCAN_MOST_ITEMS) return "there are too many tiles";
   if (why || !waits || ndr_scan_can_wait(problem)) return why;
   return "states have too many words for lines of several tiles";
 }

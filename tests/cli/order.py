@@ -134,7 +134,7 @@ def check_several_files(folder):
     with h5py.File(folder.file("b.nc"), "w", track_order=True) as file:
         for name in ("second", "first"):
             file[name] = np.arange(4.0)
-    with folder.reduce("b.nc:/first", "in.nc:/tas", "b.nc:/second", "-d", "0", "--op", "mean") as out:
+    with folder.reduce("b.nc:/first", "in.nc:/tas", "./b.nc:/second", "-d", "0", "--op", "mean") as out:
         found = [name for name in listed(out) if name in ("first", "second", "tas")]
         assert found == ["second", "first", "tas"], found
 

@@ -176,7 +176,8 @@ END_TEST
 
 /* Nests are not made where there is no element, or no axis for what they are. */
 START_TEST(refusals) {
-  static const char *const problems[] = {"sum f32 [64:1,64:64] /", "sum f32 [64:2,64:128] /", "sum f32 [5,64] /1"};
+  static const char *const problems[] = {"sum f32 [64:1,64:64] /", "sum f32 [64:2,64:128] /", "sum f32 [5,64] /1",
+                                         "sum f32 [600:1,700:1] /"};
   for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
     static ndr_plan plan;
     ndr_problem c = NDR_PROBLEM_INIT;

@@ -16,7 +16,7 @@ enum { CHOICES = sizeof families / sizeof *families };
 static ndr_dtype only = NDR_F32;
 static bool every_dtype;
 static const char *only_seed;
-static int met[NDR_KERNEL_COUNT]; /* problems that each kernel was launched for */
+static int launches[NDR_KERNEL_COUNT]; /* problems that each kernel was launched for */
 
 /* How one problem is run, beside what the problem says. */
 typedef struct manner {
@@ -120,7 +120,7 @@ static bool run_problem(const ndr_problem *problem, manner *how, rng *random, ui
       plan_array(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
   ck_assert_msg(status == NDR_OK || (how->family && status == NDR_ERR_UNSUPPORTED), "%s: %s", text, ndr_last_error());
   if (status == NDR_OK) {
-    met[kernel_of(plan, array.tensor.data)]++;
+    launches[kernel_of(plan, array.tensor.data)]++;
     execute(plan, &array, &result, text);
     assert_gpu_result(problem, 0, &array, &result, text);
     ck_assert_msg(gpu_block_guarded(&array.block), "%s: wrote beside the array", text);
@@ -145,11 +145,12 @@ static void run_dtype(ndr_dtype dtype) {
   int ran[CHOICES] = {0}, asked = 0, least = gpu_subset() ? test_case_count(24) : 200;
   double until = test_clock() + test_seconds(gpu_subset() ? 0 : 4);
   uint64_t seed = test_seed() * 1000003 + (uint64_t)dtype * 10000000;
+  memset(launches, 0, sizeof launches);
   for (; asked < least || test_clock() < until; asked++, seed++) ran[seed % CHOICES] += run_seed(dtype, seed);
   printf("%s: %d cases; ran tree %d, thread %d, tile %d, chosen %d\n", ndr_dtype_name(dtype), asked, ran[0], ran[1],
          ran[2], ran[3]);
   for (int k = 0; k < NDR_KERNEL_COUNT; k++)
-    if (met[k]) printf("  %s: %d\n", ndr_kernel_name((ndr_kernel)k), met[k]);
+    if (launches[k]) printf("  %s: %d\n", ndr_kernel_name((ndr_kernel)k), launches[k]);
   for (int f = 0; f < CHOICES; f++)
     ck_assert_msg(ran[f] * 12 > asked, "%s ran %d of %d", families[f] ? families[f] : "chosen", ran[f], asked);
 }

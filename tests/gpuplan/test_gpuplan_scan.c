@@ -156,7 +156,6 @@ START_TEST(launches_cover_every_element) {
 }
 END_TEST
 
-/* Where scan_moved of kernels/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
 /* Kernels number tiles by 32 bits. */
 START_TEST(too_many_tiles_are_refused) {
   static const struct {
@@ -176,6 +175,7 @@ START_TEST(too_many_tiles_are_refused) {
 }
 END_TEST
 
+/* Where scan_moved of kernels/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
 START_TEST(warps_have_room_for_what_they_move) {
   for (int alignment = 1; alignment <= 4; alignment *= 2) {
     for (int bytes = NDR_WARP_THREADS * alignment; bytes <= 8192; bytes += NDR_WARP_THREADS * alignment) {

@@ -63,7 +63,10 @@ static struct {
 /* Whether the reason of a complaint of the dataset is the last one again. */
 static bool is_repeated(const char *text) {
   size_t length = given.where ? strlen(given.where) : 0;
-  if (length == 0 || strncmp(text, given.where, length) != 0 || text[length] != ':') return false;
+  if (length == 0 || strncmp(text, given.where, length) != 0 || text[length] != ':') {
+    if (given.repeated) complaints_end(); /* it would stand behind a line of something else */
+    return false;
+  }
   const char *reason = text + length;
   bool same = given.reason && strcmp(given.reason, reason) == 0;
   given.repeated += same;

@@ -248,10 +248,13 @@ static char *check_withs(const h5gpured_options *options) {
 }
 
 /* The library's sentence, "column 11 of 'TEXT': CAUSE", without the text, which stands before it. */
-static char *refuse_text(const char *text) {
-  const char *sentence = ndr_last_error(), *of = strstr(sentence, " of '"), *cause = of ? strstr(of, "': ") : NULL;
-  if (!cause || strncmp(sentence, "column ", strlen("column ")) != 0) return reason("--op '%s': %s", text, sentence);
-  return reason("--op '%s': %.*s%s", text, (int)(of - sentence), sentence, cause + 1);
+static char *refuse_text(const char *whole) {
+  const char *text = whole;
+  const char *sentence = ndr_last_error(), *of = strstr(sentence, " of '"), *end = of ? of + strlen(" of '") : NULL;
+  while (end && *end && *end == *text) end++, text++; /* the text may have "': ", too; the sentence may cut it */
+  const char *cause = end ? strstr(end, "': ") : NULL;
+  if (!cause || strncmp(sentence, "column ", strlen("column ")) != 0) return reason("--op '%s': %s", whole, sentence);
+  return reason("--op '%s': %.*s%s", whole, (int)(of - sentence), sentence, cause + 1);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,19 @@
-/* Template, part 9: sums, any, all, count, valid, argmin and argmax of 16-bit floats, with NaN elements counted or left
- * out, from NAME(kernel)     how its functions are called ELEMENT, INDEX   the storage type and the unsigned type of
- * its size INFINITE         the bits of +infinity: NaN has more, whatever its sign WIDEN            the conversion of
- * contiguous elements to f32 WIDE_OF, PART_OF  see column.h; under SKIP they are not used LOAD_PART        eight
- * elements as f32; where it is not defined, WIDEN converts them FLOAT_OF(x)      an element as f32 LOAD_REAL        how
- * eight are loaded as f64 (eight.h) SKIP             1: NaN elements are left out Rows of a run are added up in trees
- * of 16, as in column.h and with the same bound on the error: adding each element in f64 takes twice the time. A run's
- * last elements, which fill no row, are added in f64. For other sums, eight lanes are added up in a register over four
- * rows. Under SKIP, and for lanes after the last eight, blocks of four rows are converted and then added, so that
- * converted elements stay in the first-level cache. The other operators of these dtypes fold converted tiles. */
+/* Template, part 9: sums, any, all, count, valid, argmin and argmax of 16-bit floats, with NaN
+ * elements counted or left out, from
+ *   NAME(kernel)     how its functions are called
+ *   ELEMENT, INDEX   the storage type and the unsigned type of its size
+ *   INFINITE         the bits of +infinity: NaN has more, whatever its sign
+ *   WIDEN            the conversion of contiguous elements to f32
+ *   WIDE_OF, PART_OF  see column.h; under SKIP they are not used
+ *   LOAD_PART        eight elements as f32; where it is not defined, WIDEN converts them
+ *   FLOAT_OF(x)      an element as f32
+ *   LOAD_REAL        how eight are loaded as f64 (eight.h)
+ *   SKIP             1: NaN elements are left out
+ * Rows of a run are added up in trees of 16, as in column.h and with the same bound on the error: adding each element
+ * in f64 takes twice the time. A run's last elements, which fill no row, are added in f64. For other sums, eight lanes
+ * are added up in a register over four rows. Under SKIP, and for lanes after the last eight, blocks of four rows are
+ * converted and then added, so that converted elements stay in the first-level cache. The other operators of these
+ * dtypes fold converted tiles. */
 
 /* Lanes that are converted at a time, and elements in a row of a run. */
 #define BLOCK 64

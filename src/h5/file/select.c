@@ -178,8 +178,8 @@ ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, co
   int count = count_entries(text, &dots), d = 0;
   if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
   if (count > ndim)
-    return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dim%s", text, count, ndim,
-                    NDR_PLURAL(ndim));
+    return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entr%s for an array of %d dim%s", text, count,
+                    count == 1 ? "y" : "ies", ndim, NDR_PLURAL(ndim));
   for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){.from = 0, .step = 1, .count = shape[i]};
   for (const char *rest = text;; rest++) {
     skip_blanks(&rest);

@@ -12,13 +12,22 @@ static ndr_status fail_memory(void) {
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for the order of the output's variables");
 }
 
-static ndr_status find_file(ndr_order *order, const char *file, int *number) {
+/* A file may be named in several ways. */
+static bool is_file(const ndr_ordered_file *file, const char *name, const struct stat *facts) {
+  if (strcmp(file->name, name) == 0) return true;
+  return facts->st_ino != 0 && file->inode == facts->st_ino && file->device == facts->st_dev;
+}
+
+static ndr_status find_file(ndr_order *order, const char *name, int *number) {
+  struct stat facts = {0};
+  if (stat(name, &facts) != 0) facts.st_ino = 0;
   for (*number = 0; *number < order->file_count; ++*number)
-    if (strcmp(order->files[*number], file) == 0) return NDR_OK;
-  char **files = realloc(order->files, (size_t)(order->file_count + 1) * sizeof *files);
+    if (is_file(&order->files[*number], name, &facts)) return NDR_OK;
+  ndr_ordered_file *files = realloc(order->files, (size_t)(order->file_count + 1) * sizeof *files);
   if (files) order->files = files;
-  if (!files || !(files[order->file_count] = strdup(file))) return fail_memory();
-  order->file_count++;
+  char *own = files ? strdup(name) : NULL;
+  if (!own) return fail_memory();
+  files[order->file_count++] = (ndr_ordered_file){own, facts.st_dev, facts.st_ino};
   return NDR_OK;
 }
 
@@ -56,7 +65,7 @@ void ndr_order_free(ndr_order *order) {
     free(order->all[i].name);
     free(order->all[i].position);
   }
-  for (int i = 0; i < order->file_count; i++) free(order->files[i]);
+  for (int i = 0; i < order->file_count; i++) free(order->files[i].name);
   free(order->all);
   free(order->files);
   *order = (ndr_order){.count = 0};

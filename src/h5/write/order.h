@@ -4,6 +4,8 @@
 #ifndef NDR_H5_WRITE_ORDER_H
 #define NDR_H5_WRITE_ORDER_H
 
+#include <sys/stat.h>
+
 #include "h5/file/dataset.h"
 
 /* A variable of the output: the position of what it was made of in the file of that number, as in position.h. */
@@ -12,10 +14,16 @@ typedef struct ndr_listed {
   int file, number; /* number: which variables of one position were noted before it */
 } ndr_listed;
 
+typedef struct ndr_ordered_file {
+  char *name;
+  dev_t device;
+  ino_t inode; /* 0: not known */
+} ndr_ordered_file;
+
 typedef struct ndr_order {
   int count, file_count;
   ndr_listed *all;
-  char **files; /* in the order in which something of them was noted first */
+  ndr_ordered_file *files; /* in the order in which something of them was noted first */
 } ndr_order;
 
 /* Notes that the variable `name` of the output stands for a dataset of an input; or for the scale of dim d of one, or

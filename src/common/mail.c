@@ -1,10 +1,10 @@
 /* See mail.h. A letter is cut into messages of at most NDR_MESSAGE_BYTES, each with its kind and whether more of the
  * letter follows.
  *
- * Each rank but 0 ends the call by END to rank 0: how it fared, and how many letters it has sent to whom. With the last
- * of these rank 0 has all letters that were sent to it. If ranks have sent letters to each other, it then tells each
- * one by COUNT how many letters that one should have in all, and each one answers DONE when it has them. Then rank 0
- * tells everybody the OUTCOME and leaves. Before all that it may tell everybody to STOP.
+ * Each rank but 0 ends the call by END to rank 0: how it fared, how many letters it has, and how many it has sent to
+ * whom. With the last of these rank 0 has all letters that were sent to it. If a rank had fewer letters than were sent
+ * to it, rank 0 tells that one by COUNT how many there are in all, and is answered DONE when they have come. Then rank
+ * 0 tells everybody the OUTCOME and leaves. Before all that it may tell everybody to STOP.
  *
  * A rank that has the OUTCOME may be in the next call at once, and its letters must not be taken for letters of this
  * one. So between END and OUTCOME a rank listens to rank 0 alone, and to everybody only between COUNT and DONE, when
@@ -36,6 +36,7 @@ typedef struct {
   size_t count;
   bool dropped;           /* that letter is lost, as memory for it ran out, here or there */
   int64_t sent, expected; /* letters to it: from this rank; on rank 0: from all ranks but 0, by their ENDs */
+  int64_t has;            /* on rank 0: letters that it had received at its END */
 } other;
 
 struct ndr_mail {
@@ -47,7 +48,7 @@ struct ndr_mail {
   void *user;
   other *others;
   int64_t received, awaited; /* letters: so far, and by COUNT; the latter -1 before COUNT and after DONE */
-  int ended, done;           /* on rank 0: ranks whose END, and whose DONE, has come */
+  int ended, done;           /* on rank 0: ranks whose END has come; that have all their letters */
   bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
   bool told;                 /* rank 0 has told all to stop */
@@ -70,7 +71,7 @@ static ndr_status read_comm(const ndr_comm *given, ndr_comm *comm) {
 
 /* Bytes of END, the longest letter of our own. */
 static size_t end_bytes(const ndr_comm *comm) {
-  return OUTCOME_HEAD + SENTENCE + 16 * (size_t)comm->ranks;
+  return OUTCOME_HEAD + SENTENCE + 8 + 16 * (size_t)comm->ranks;
 }
 
 ndr_status ndr_mail_open(ndr_mail **mail, ndr_comm *comm, ndr_call call, ndr_mail_handler *handler, void *user) {
@@ -165,7 +166,9 @@ static bool add_message(other *o, unsigned char *message, size_t count) {
     o->count += added;
   } else {
     free(o->bytes);
-    *o = (other){.dropped = true, .sent = o->sent, .expected = o->expected};
+    o->bytes = NULL;
+    o->count = 0;
+    o->dropped = true;
   }
   free(message);
   return all != NULL;
@@ -216,7 +219,9 @@ static ndr_status receive_letter(ndr_mail *m, int from, bool wait, ndr_letter *l
   if (o->dropped) free(o->bytes);
   letter->bytes = o->dropped ? NULL : o->bytes;
   letter->count = o->count;
-  *o = (other){.sent = o->sent, .expected = o->expected};
+  o->bytes = NULL;
+  o->count = 0;
+  o->dropped = false;
   return NDR_OK;
 }
 
@@ -260,11 +265,13 @@ static void note_stray(ndr_mail *m, int rank) {
   note_failure(m, m->comm.rank, NDR_ERR_ARGUMENT, sentence);
 }
 
-/* END is an outcome, and pairs: a rank, and how many letters were sent to it. One of another call is no mistake if its
+/* END is an outcome, how many letters have come, and pairs: a rank, and how many letters were sent to it. One of another call is no mistake if its
  * rank has failed: ndr_comm_agree may say so in place of a call that the rank cannot make. */
 static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
   int64_t pairs;
   const unsigned char *at = take_outcome(m, letter, &pairs);
+  m->others[letter->from].has = (int64_t)ndr_word_load(at);
+  at += 8;
   for (int64_t i = 0; i < pairs; i++, at += 16) m->others[ndr_word_load(at)].expected += (int64_t)ndr_word_load(at + 8);
   m->ended++;
   if (m->strays && m->status == NDR_OK) note_stray(m, letter->from);
@@ -325,6 +332,8 @@ static ndr_status send_end(ndr_mail *m) {
   int64_t pairs = 0;
   for (int to = 0; to < m->comm.ranks; to++) pairs += m->others[to].sent > 0;
   size_t count = put_outcome(m, pairs, bytes);
+  ndr_word_store((uint64_t)m->received, bytes + count);
+  count += 8;
   for (int to = 0; to < m->comm.ranks; to++) {
     if (m->others[to].sent == 0) continue;
     ndr_word_store((uint64_t)to, bytes + count);
@@ -336,13 +345,13 @@ static ndr_status send_end(ndr_mail *m) {
 
 /* Rank 0 waits until all others have the letters that they sent each other. */
 static ndr_status await_letters(ndr_mail *m) {
-  int64_t between = 0;
   bool got;
   unsigned char bytes[8];
-  for (int to = 1; to < m->comm.ranks; to++) between += m->others[to].expected;
-  if (between == 0) return NDR_OK;
   for (int to = 1; to < m->comm.ranks; to++) {
-    ndr_word_store((uint64_t)(m->others[to].expected + m->others[to].sent), bytes);
+    const other *o = &m->others[to];
+    m->done += o->has == o->expected + o->sent;
+    if (o->has == o->expected + o->sent) continue;
+    ndr_word_store((uint64_t)(o->expected + o->sent), bytes);
     NDR_TRY(send_letter(m, to, COUNT, bytes, sizeof bytes));
   }
   while (m->done < m->comm.ranks - 1) NDR_TRY(take_next(m, ANYBODY, true, false, &got));

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "core/checksum_fold.h"
 #include "core/words.h"
 
 /* P without x^64; the highest bit is the coefficient of x^0, as the lowest bit of each byte comes first. */
@@ -31,16 +32,22 @@ static void fill(void) {
     for (int b = 0; b < 256; b++) table[k][b] = table[k - 1][b] >> 8 ^ table[0][table[k - 1][b] & 255];
 }
 
-/* Eight bytes a step, each by a table of its own: 1.5 GB/s of a core's time, where single bytes take several times as
- * long. */
+/* The remainder of what `sum` is the remainder of, with a word behind it: eight bytes a step, each by a table of its
+ * own. */
+static uint64_t add_word(uint64_t sum, uint64_t word) {
+  uint64_t rest = sum ^ word;
+  sum = 0;
+  for (int k = 0; k < 8; k++) sum ^= table[7 - k][rest >> 8 * k & 255];
+  return sum;
+}
+
+/* By tables 1.5 GB/s of a core's time; folded before, more than ten times as much. */
 uint64_t ndr_checksum(const unsigned char *bytes, size_t count) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  uint64_t sum = 0;
+  uint64_t sum = 0, words[2];
   (void)pthread_once(&once, fill);
-  for (size_t i = 0; i < count; i++) {
-    uint64_t rest = sum ^ ndr_word_load(bytes + 8 * i);
-    sum = 0;
-    for (int k = 0; k < 8; k++) sum ^= table[7 - k][rest >> 8 * k & 255];
-  }
+  size_t at = ndr_checksum_folds() ? ndr_checksum_fold(bytes, count, polynomial, words) : 0;
+  if (at > 0) sum = add_word(add_word(0, words[0]), words[1]);
+  for (; at < count; at++) sum = add_word(sum, ndr_word_load(bytes + 8 * at));
   return sum;
 }

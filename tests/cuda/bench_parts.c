@@ -2,10 +2,10 @@
  *
  * Each GPU has a part of MIB MiB (1024) of f32. For 1, 2, 4 ... up to GPUS GPUs (all) prints a line of JSON: plain_us
  * of ndreduce for one part, whole_us of ndreduce for all parts on one GPU, and parts_us of ndreduce_parts, from when
- * all ranks begin to when rank 0 has the results; and what the steps of a rank take. Where there are fewer GPUs than
+ * the first rank begins to when rank 0 has the results; and what the steps of a rank take. Where there are fewer GPUs than
  * ranks, several ranks share a GPU, and all parts together have MIB MiB. All are medians, with the wait for the stream;
  * results are compared. */
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ typedef struct {
   float *data[MOST_RANKS], *result;
   void *streams[MOST_RANKS];
   double begun[MOST_RANKS], ended[MOST_RANKS], took[RUNS];
-  pthread_barrier_t start, end;
+  atomic_int arrivals; /* of ranks at a barrier, all that have been */
 } work;
 
 static void check(ndr_status status, const char *what) {
@@ -101,6 +101,13 @@ static void fetch(const work *w, float *here) {
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
+/* Threads that poll leave a barrier at the same time: those that sleep are woken one after the other. */
+static void meet(work *w) {
+  int arrival = atomic_fetch_add(&w->arrivals, 1), all = (arrival / w->ranks + 1) * w->ranks;
+  while (atomic_load(&w->arrivals) < all) {
+  }
+}
+
 static void run_rank(ndr_comm *comm, void *user) {
   work *w = user;
   int r = comm->rank;
@@ -112,12 +119,12 @@ static void run_rank(ndr_comm *comm, void *user) {
   options.stream = w->streams[r];
   (void)cudaSetDevice(part.device.device_id);
   for (int i = -3; i < RUNS; i++) {
-    pthread_barrier_wait(&w->start);
+    meet(w);
     w->begun[r] = test_clock();
     check(ndreduce_parts(comm, &problem, &part, offset, results, &options), "ndreduce_parts");
     if (r == 0) check(ndr_stream_wait(part.device, options.stream), "waiting");
     w->ended[r] = test_clock();
-    pthread_barrier_wait(&w->end);
+    meet(w);
     if (r > 0 || i < 0) continue;
     double begin = w->begun[0];
     for (int k = 1; k < w->ranks; k++) begin = w->begun[k] < begin ? w->begun[k] : begin;
@@ -126,11 +133,8 @@ static void run_rank(ndr_comm *comm, void *user) {
 }
 
 static double time_parts(work *w) {
-  pthread_barrier_init(&w->start, NULL, (unsigned)w->ranks);
-  pthread_barrier_init(&w->end, NULL, (unsigned)w->ranks);
+  atomic_store(&w->arrivals, 0);
   if (threads_run(w->ranks, 0, run_rank, w, NULL) != 0) exit(1);
-  pthread_barrier_destroy(&w->start);
-  pthread_barrier_destroy(&w->end);
   return median(w->took);
 }
 

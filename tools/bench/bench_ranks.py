@@ -2,7 +2,7 @@
 """Measures ranks, and records it.
 
   bench_ranks.py cores H5GPURED RECORD.json [--folder F] [--steps N] [--cores N,N] [--runs N]
-  bench_ranks.py gpus H5GPURED BENCH_PARTS RECORD.json [--folder F] [--gpus N,N] [--mib N]
+  bench_ranks.py gpus H5GPURED BENCH_PARTS RECORD.json [--folder F] [--gpus N,N] [--mib N,N]
   bench_ranks.py files FOLDER [--steps N]   makes the files of both, which they make themselves where these are missing
 
 cores: the mean over time of a packed, deflated file as reanalyses come (bench_h5.py), from the page cache: by one process with as
@@ -120,8 +120,8 @@ def measure_cores(options, folder):
 
 # ---- gpus
 
-def parts(options):
-    command = [options.parts, str(max(options.gpus)), str(options.mib)]
+def parts(options, mib):
+    command = [options.parts, str(max(options.gpus)), str(mib)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"bench_ranks.py: {shlex.join(command)}: exit status {done.returncode}: {done.stderr[:1000]}")
@@ -153,7 +153,7 @@ def measure_gpus(options, folder):
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     names = subprocess.run(query, capture_output=True, text=True, check=False).stdout.splitlines()
     gpu, driver = names[0].split(", ")
-    return {**provenance(gpu=gpu, driver=driver, gpus=len(names)), "rows": parts(options),
+    return {**provenance(gpu=gpu, driver=driver, gpus=len(names)), "rows": [row for mib in options.mib for row in parts(options, mib)],
             "files": [compared(options, path, folder, job) for job in GPU_JOBS]}
 
 
@@ -185,7 +185,7 @@ def main():
     cores.add_argument("--cores", type=numbers)
     cores.add_argument("--runs", type=int, default=5)
     gpus.add_argument("--gpus", type=numbers, default=[1, 2, 4])
-    gpus.add_argument("--mib", type=int, default=1024)
+    gpus.add_argument("--mib", type=numbers, default=[1024, 8192])
     options = parser.parse_args()
     if not options.measure:
         return make_files(options.folder, options.steps)

@@ -257,13 +257,13 @@ def gpu_parts_block():
     record = load("gpu-parts.json")
     if not record:
         return "No record of parts on several GPUs is kept: `tools/bench/bench_ranks.py gpus` makes one."
-    rows = [[row["case"], str(row["gpus"]), f"{row['plain_us']:.0f}", f"{row['whole_us']:.0f}", f"{row['parts_us']:.0f}",
+    rows = [[row["case"], str(row["gpus"]), f"{row['part_mib']}", f"{row['plain_us']:.0f}", f"{row['whole_us']:.0f}", f"{row['parts_us']:.0f}",
              f"{row['plain_us'] / row['parts_us']:.2f}", f"{row['whole_us'] / row['parts_us']:.2f}"] for row in record["rows"]]
     machine = record["machine"]
     same = sum(job["runs"] for job in record["files"])
-    return (table(["all parts", "GPUs", "a part, plain", "all on one GPU", "`ndreduce_parts`", "of plain", "times as fast as one GPU"], rows) +
-            f"\n\nMicroseconds, medians, with the wait for the stream; each GPU has a part of {record['rows'][0]['part_mib']} MiB, and a thread "
-            f"that polls for messages. {same} runs of h5gpured, with 1 to 4 GPUs and 1 to 5 ranks, gave the same bits as one process "
+    return (table(["all parts", "GPUs", "MiB of a part", "a part, plain", "all on one GPU", "`ndreduce_parts`", "of plain", "times as fast as one GPU"], rows) +
+            f"\n\nMicroseconds, medians, with the wait for the stream; each GPU has a part, and a thread that polls for messages. "
+            f" {same} runs of h5gpured, with 1 to 4 GPUs and 1 to 5 ranks, gave the same bits as one process "
             f"with one GPU, for each of {len(record['files'])} jobs. {machine['gpus']} {machine['gpu']}, {cpu_provenance(record)}")
 
 

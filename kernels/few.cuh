@@ -1,6 +1,6 @@
-/* Family thread where rows are few and begin anywhere. A thread loads all rows of its columns at once: those of one
- * vector of columns, or where these are too few to keep memory busy, of several, its parts. There is code for each
- * number of rows, because outputs of few elements leave only few instructions to each. */
+/* Family thread where rows are few and begin anywhere. A thread loads up to NDR_FEW_LOADS rows of its columns at once:
+ * those of one vector of columns, or where all of these are too few to keep memory busy, of several, its parts. There
+ * is code for each number of rows, because outputs of few elements leave only few instructions to each. */
 #ifndef NDR_FEW_CUH
 #define NDR_FEW_CUH
 
@@ -10,15 +10,13 @@ template <class Op> struct few_rows {
   typedef typename Op::element T;
   typedef typename Op::Accumulator Accumulator;
   typedef column<Op, READ_SHIFTED> C;
-  /* Rows of which there is code, and parts that are accumulated at once: as many as there are registers for. */
+  /* Rows that are loaded at once, and parts that are accumulated at once: as many as there are registers for. */
   static const int most = NDR_FEW_LOADS(sizeof(T)), bytes = C::count * (int)sizeof(Accumulator);
-  static_assert(most == 4 || most == 6, "fold() has code for 2 to 4 and for 2 to 6 rows");
   static const int most_parts = bytes <= 32 ? NDR_FEW_PARTS(2, sizeof(T)) : bytes <= 64 ? 2 : 1;
   Accumulator a[most_parts][C::count];
 
-  /* Folds all rows. Parts are `pitch` columns apart. */
-  template <int ROWS> NDR_DEVICE void fold_all(const ndr_params &p, const T *at, int pitch) {
-    const int OF = NDR_FEW_PARTS(ROWS, sizeof(T)), PARTS = OF < most_parts ? OF : most_parts;
+  /* Folds ROWS rows from number `first` on, which is at `at`. Parts are `pitch` columns apart. */
+  template <int ROWS, int PARTS> NDR_DEVICE void fold_batch(const ndr_params &p, const T *at, int pitch, int first) {
     const ndr_param_axis &rows = walked_axis(p);
     vector_pair pair[PARTS][ROWS];
 #pragma unroll
@@ -31,7 +29,8 @@ template <class Op> struct few_rows {
       ndr_vector vector[ROWS];
 #pragma unroll
       for (int row = 0; row < ROWS; row++) vector[row] = shifted<sizeof(T)>(pair[part][row]);
-      fold_batch_of<Op, READ_SHIFTED, ROWS>(p, a[part], vector, p.index_origin, rows.index_step);
+      fold_batch_of<Op, READ_SHIFTED, ROWS>(p, a[part], vector, p.index_origin + first * rows.index_step,
+                                            rows.index_step);
     }
   }
 
@@ -52,18 +51,29 @@ template <class Op> struct few_rows {
     }
   }
 
+  /* Folds `rows` rows, of which there are ROWS at most, those of several parts if these are ALL rows. */
+  template <int ROWS, bool ALL>
+  NDR_DEVICE void fold_rows(const ndr_params &p, const T *at, int pitch, int first, int rows) {
+    if constexpr (ROWS > 1) {
+      if (rows < ROWS) {
+        fold_rows<ROWS - 1, ALL>(p, at, pitch, first, rows);
+        return;
+      }
+    }
+    const int PARTS = ALL ? NDR_FEW_PARTS(ROWS, sizeof(T)) : 1;
+    fold_batch<ROWS, (PARTS < most_parts ? PARTS : most_parts)>(p, at, pitch, first);
+  }
+
   NDR_DEVICE void fold(const ndr_params &p, const T *at, int pitch) {
-    int rows = few_rows_of(p);
-    if (rows == 2)
-      fold_all<2>(p, at, pitch);
-    else if (rows == 3)
-      fold_all<3>(p, at, pitch);
-    else if (rows == 4)
-      fold_all<4>(p, at, pitch);
-    else if (most > 4 && rows == 5)
-      fold_all<5>(p, at, pitch);
-    else if (most > 4)
-      fold_all<6>(p, at, pitch);
+    int rows = few_rows_of(p), first = 0;
+    if (rows <= most) {
+      fold_rows<most, true>(p, at, pitch, 0, rows);
+      return;
+    }
+#pragma unroll 1
+    for (; rows - first > most; first += most, at += most * walked_axis(p).stride)
+      fold_batch<most, 1>(p, at, pitch, first);
+    fold_rows<most, false>(p, at, pitch, first, rows - first);
   }
 
   /* Folds row by row, and nothing behind the array's end. The last part comes to lie at most_parts - 1. */
@@ -89,11 +99,11 @@ template <class Op> struct few_rows {
 
 /* The planner gives mapped columns to other kernels. Here code for them would cost time though it is never run: outputs
  * have few instructions each. */
-template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item) {
+template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p) {
   machine::assume(!is_mapped(p));
   typedef few_rows<Op> few;
   column_team team(p);
-  team_spot t = spot_of(p, item, team.number);
+  team_spot t = spot_of(p, machine::block(), team.number);
   int pitch = p.thread.lanes.count * few::C::count;
   int at_once = p.thread.parts < few::most_parts ? p.thread.parts : few::most_parts;
 #pragma unroll 1
@@ -120,8 +130,7 @@ template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item) {
 }
 
 template <class Op> NDR_DEVICE void thread_few(const ndr_params &p) {
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item))
-    reduce_few<typename narrowed<Op>::type>(p, item);
+  reduce_few<typename narrowed<Op>::type>(p);
 }
 
 #endif

@@ -307,30 +307,28 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
   const int count = column<Op, HOW>::count;
   const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    typename Op::Accumulator a[count];
+  i64 item = machine::block();
+  typename Op::Accumulator a[count];
 #pragma unroll
-    for (int c = 0; c < count; c++) a[c] = Op::identity();
-    fold_item<Op, HOW>(p, a, item, team);
-    /* Joins the rows of a warp. */
-    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count;
-         mask >>= 1) {
+  for (int c = 0; c < count; c++) a[c] = Op::identity();
+  fold_item<Op, HOW>(p, a, item, team);
+  /* Joins the rows of a warp. */
+  for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count; mask >>= 1) {
 #pragma unroll
-      for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
-    }
-    i64 again = machine::opaque(item);
-    if (splits_of(p) == 1 && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
-      emit_team<Op, HOW>(p, spot_of(p, split_of(p, again).tile, team.number), a, team);
-      continue;
-    }
-    tile_split whose = split_of(p, again);
-    team_writer writer(p, team);
-    team_spot t = spot_of(p, whose.tile, writer.team);
-    join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
-    if (splits_of(p) == 1) continue;
-    join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
-                                                                     [&](int k) { return place_of_column(p, t, k); });
+    for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
   }
+  i64 again = machine::opaque(item);
+  if (splits_of(p) == 1 && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
+    emit_team<Op, HOW>(p, spot_of(p, split_of(p, again).tile, team.number), a, team);
+    return;
+  }
+  tile_split whose = split_of(p, again);
+  team_writer writer(p, team);
+  team_spot t = spot_of(p, whose.tile, writer.team);
+  join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
+  if (splits_of(p) == 1) return;
+  join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
+                                                                   [&](int k) { return place_of_column(p, t, k); });
 }
 
 template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {

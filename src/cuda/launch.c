@@ -161,8 +161,11 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
         (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   fill_parameters(operators, &made->params);
-  return problem->table ? run_table(plan, operators, made, kernel, stream)
-                        : start(made, kernel, made->launch->grid, stream);
+  if (problem->table) return run_table(plan, operators, made, kernel, stream);
+  if (params->work > made->launch->grid)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "this takes %lld blocks of threads, and a GPU starts %d at most",
+                    (long long)params->work, INT32_MAX);
+  return start(made, kernel, made->launch->grid, stream);
 }
 
 /* Chooses the launch, and fills in its arguments for the arrays. */

@@ -15,7 +15,8 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
-  FEW_WAVES = 2       /* waves of blocks that a problem must fill for thread_few */
+  FEW_WAVES = 2,      /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
+  MORE_WAVES = 3      /* the same where they load them in several batches */
 };
 
 _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
@@ -74,16 +75,17 @@ static int64_t row_vectors(const ndr_canonical *problem) {
   return (problem->kept[0].size + elements - 1) / elements;
 }
 
-/* Whether rows lie along one axis and are few enough for a thread to load all of them at once, and columns are so many
- * that each thread can have its own. */
+/* Whether rows lie along one axis and are few enough for thread_few, and columns are so many that each thread can have
+ * its own. Rows that a thread does not load all at once are read faster by thread_vectors, if they are aligned. */
 static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
   int64_t block = NDR_THREADS * ndr_vector_elements(problem->dtype), length = problem->length;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || length > NDR_FEW_LOADS(bytes) || problem->kept_count == 0)
-    return false;
+  bool more = length > NDR_FEW_LOADS(bytes);
+  if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || problem->kept_count == 0) return false;
+  if (more && (length > NDR_FEW_ROWS || kernel != NDR_KERNEL_THREAD_SHIFTED)) return false;
   if (problem->reduced_count != 1 || row_vectors(problem) < LINE_THREADS) return false;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_FEW);
-  return problem->outputs >= FEW_WAVES * blocks * block * NDR_FEW_PARTS(length, bytes);
+  return problem->outputs >= (more ? MORE_WAVES : FEW_WAVES) * blocks * block * NDR_FEW_PARTS(length, bytes);
 }
 
 /* Whether neighbouring threads should write results of neighbouring teams: those of neighbouring columns lie further

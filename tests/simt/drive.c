@@ -36,7 +36,6 @@ twist random_twist(rng *random, ndr_dtype dtype) {
   return (twist){.device = (int)rng_between(random, 0, 2),
                  .past = rng_once_in(random, 2) ? 0 : (size_t)rng_between(random, 0, 15) / alignment * alignment,
                  .splits = rng_once_in(random, 2) ? 0 : splits[rng_between(random, 0, 7)],
-                 .grid = rng_once_in(random, 2) ? 0 : rng_between(random, 1, 5),
                  .order = rng_once_in(random, 4) ? 0 : rng_next(random)};
 }
 
@@ -79,9 +78,6 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
     split_again(launch, splits > 1 ? (p->units + splits - 1) / splits : p->units);
     ndr_launch_end(launch);
   }
-  /* A block that waits for others has one item: they run one after the other. */
-  int64_t most = p->splits > 1 ? p->work : how->grid ? how->grid : MOST_BLOCKS;
-  if (launch->grid > most) launch->grid = (unsigned)most;
 }
 
 void apply_twist(ndr_plan *plan, const twist *how) {
@@ -118,9 +114,8 @@ static void last_words(void) {
 #endif
 
 void announce_case(const ndr_problem *problem, const char *family, const twist *how, uint64_t seed) {
-  snprintf(announced, sizeof announced,
-           "%s | family %s, device %d, %zu bytes past, %d splits, grid %lld, order %llx | seed %llu",
-           case_text(problem), family ? family : "any", how->device, how->past, how->splits, (long long)how->grid,
+  snprintf(announced, sizeof announced, "%s | family %s, device %d, %zu bytes past, %d splits, order %llx | seed %llu",
+           case_text(problem), family ? family : "any", how->device, how->past, how->splits,
            (unsigned long long)how->order, (unsigned long long)seed);
 #if WITH_ASAN
   __sanitizer_set_death_callback(last_words);

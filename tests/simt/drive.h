@@ -23,7 +23,6 @@ typedef struct twist {
   int device;
   size_t past;    /* of the array */
   int splits;     /* splits to cut each output's reduction in, where the kernel can; 0: as planned */
-  int64_t grid;   /* most blocks; 0: as planned */
   uint64_t order; /* see launch.h */
 } twist;
 

@@ -263,7 +263,8 @@ END_TEST
 /* Few rows, of enough columns that a small device gets thread_few: widths around those of a team's parts, as one long
  * row or as many. */
 static void write_few(rng *random, const char *op, char *text, size_t capacity) {
-  int bytes = 16 / vector_elements(), count = (int)rng_between(random, 2, NDR_FEW_LOADS(bytes));
+  int bytes = 16 / vector_elements(),
+      count = (int)rng_between(random, 2, rng_once_in(random, 2) ? NDR_FEW_LOADS(bytes) : NDR_FEW_ROWS);
   int parts = NDR_FEW_PARTS(count, bytes), team = vector_elements() << rng_between(random, 3, 8);
   int enough = 2100 * vector_elements() * parts; /* the planner wants two waves of four blocks of 256 threads */
   int width = team * (int)rng_between(random, 1, parts) + (int)rng_between(random, -2, 2 * vector_elements());

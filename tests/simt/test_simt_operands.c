@@ -329,15 +329,14 @@ static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, sk
 static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned ways, call *made, size_t slots) {
   const ndr_params *p = &launch->params;
   char name[96];
-  int64_t grid = p->splits == 1 && rng_once_in(random, 2) ? rng_between(random, 1, 3) : p->work;
-  int m = grid < p->work ? 0 : MODULES - 1;
+  int m = MODULES - 1;
   while ((ndr_launch_facts(launch) & modules[m].facts) != modules[m].facts) m--;
   const simt_module *module = &modules[m].code;
   made->kernel = (void (*)(ndr_program_params))(uintptr_t)find_kernel(module, t, launch, ways, name, sizeof name);
   if (!made->kernel) return false;
   simt_launch run = {.body = one_thread,
                      .argument = made,
-                     .grid = grid < p->work ? grid : p->work,
+                     .grid = p->work,
                      .threads = NDR_THREADS,
                      .statics = module->statics,
                      .statics_bytes = module->statics_bytes,

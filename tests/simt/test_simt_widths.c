@@ -135,7 +135,7 @@ static numbers draw_numbers(rng *random, const layout *l, int width) {
   of.n = l->bytes / element_bytes() / of.p + 1;
   if (of.n < l->least) of.n = l->least;
   of.N = of.n / of.m + 1;
-  of.k = (int)rng_between(random, 2, NDR_FEW_LOADS(element_bytes()));
+  of.k = (int)rng_between(random, 2, NDR_FEW_ROWS);
   return of;
 }
 

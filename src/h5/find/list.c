@@ -154,22 +154,16 @@ static int list_external(listing *l, const char *path) {
   return done;
 }
 
-static void end(listing *l, ndr_known_scales *known) {
-  l->dataset->known = NULL;
-  for (int i = 0; i < known->count; i++) free(known->all[i].path);
-  free(known->all);
+static void end(listing *l) {
   for (int i = 0; i < l->external_count; i++) free(l->externals[i]);
   free(l->externals);
 }
 
 ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user) {
   listing l = {.dataset = dataset, .visit = visit, .user = user, .prefix = ""};
-  ndr_known_scales known = {0, NULL};
-  dataset->known = &known;
   herr_t done = ndr_hdf_visit(dataset->file_id, list_entry, &l);
-  dataset->known = NULL; /* other files have other scales */
   for (int i = 0; i < l.external_count && done == 0; i++) done = list_external(&l, l.externals[i]);
-  end(&l, &known);
+  end(&l);
   if (done >= 0) return NDR_OK;
   if (l.full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   return l.status == NDR_OK ? fail_list(dataset) : l.status;

@@ -210,6 +210,25 @@ def check_all_datasets(folder):
     assert not os.path.exists(folder.file("out.csv")) and not os.path.exists(folder.file("out.npy"))
 
 
+def check_datasets_of_several_paths(folder):
+    """Each is taken once: by the path in the fewest groups, or by one that a pattern matches."""
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        time = make_scale(file, "time", np.arange(3.0))
+        for i, name in enumerate(("v", "w", "g/u", "z/only")):
+            file[name] = np.full((3, 2), i)
+            attach(file[name], time)
+        for link, name in (("a/v", "v"), ("z/v", "v"), ("z/b/w", "w"), ("a/b/c/u", "g/u"), ("same", "w"), ("z/t", "time")):
+            file[link] = file[name]
+    for pattern, found in (("*", "/same /v"), ("**", "/same /v /g/u /z/only"), ("a/*", "/a/v"), ("z/**", "/z/v /z/b/w /z/only"), ("{z/v,a/*,*}", "/z/v /same"),
+                           ("{v,z/v}", "/v /z/v"), ("a/**", "/a/v /a/b/c/u"), ("v", "/v")):
+        assert set(answers(folder, f"in.nc:/{pattern}", "-d", "time")) == set(found.split()), pattern
+    assert set(listed(folder, "in.nc")) == {"/g/u", "/same", "/time", "/v", "/z/only"}
+    with folder.reduce("in.nc", "-d", "time") as out:
+        assert set(out) == {"v", "same", "g", "z"} and set(out["z"]) == {"only"}, list(out)
+    with folder.reduce("in.nc:/z/*", "-d", "time") as out:
+        assert set(out) == {"z"} and set(out["z"]) == {"v", "only"}, list(out)
+
+
 # ---- What a listing shows --------------------------------------------------------------------------------------------
 
 

@@ -183,6 +183,7 @@ typedef struct member {
   bool scale;
   bool has_all, has_some; /* of the dims that are reduced */
   bool data;              /* it does not only describe others */
+  int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
 } member;
 

@@ -47,7 +47,8 @@ struct ndr_h5_dataset {
   bool timed; /* of a part: its coordinates along that dim are times, in these units */
   ndr_time_units time;
   char *series_name;
-  bool no_plugins, allow_external, raw, any_type;
+  bool no_plugins, allow_external, raw, any_type, all_paths;
+  bool elsewhere; /* the file that holds it is another one than `file`, which links to it */
   ndr_remarks remarks;
   const char *along;       /* while it is opened: the dim along which a series is joined, or NULL */
   char *nothing;           /* of a series: why nothing of that dim is selected, or NULL */

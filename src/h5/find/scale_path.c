@@ -10,16 +10,9 @@
 /* Paths that are kept, at least as many as the scales that variables of a file mostly have. */
 enum { KEPT = 64 };
 
-/* Of an object: HDF5 gives no two files the same number, not even one that is opened again. */
-typedef struct {
-  unsigned long file;
-  unsigned links;
-  uint8_t place[16]; /* in the file */
-} identity;
-
 typedef struct {
   char *path; /* NULL: none is kept here */
-  identity of;
+  ndr_hdf_object of;
 } kept_path;
 
 static struct {
@@ -28,26 +21,6 @@ static struct {
 } kept;
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
-
-/* The object of that path, which may be "." for `object` itself. */
-static bool identify(hid_t object, const char *path, hid_t access, identity *is) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info;
-  if (H5Oget_info_by_name3(object, path, &info, H5O_INFO_BASIC, access) < 0) return false;
-  *is = (identity){.file = info.fileno, .links = info.rc};
-  memcpy(is->place, &info.token, sizeof is->place);
-#else
-  H5O_info_t info;
-  if (H5Oget_info_by_name2(object, path, &info, H5O_INFO_BASIC, access) < 0) return false;
-  *is = (identity){.file = info.fileno, .links = info.rc};
-  memcpy(is->place, &info.addr, sizeof info.addr);
-#endif
-  return true;
-}
-
-static bool is_same(const identity *a, const identity *b) {
-  return a->file == b->file && memcmp(a->place, b->place, sizeof a->place) == 0;
-}
 
 /* A dataset, and the property list by which links to other files are followed. */
 typedef struct {
@@ -65,19 +38,20 @@ static bool is_hard_link(const origin *from, const char *path) {
   return done >= 0 && info.type == H5L_TYPE_HARD;
 }
 
-static bool leads_to(const origin *from, const char *path, const identity *scale) {
-  identity found;
-  return is_hard_link(from, path) && identify(from->dataset, path, from->access, &found) && is_same(&found, scale);
+static bool leads_to(const origin *from, const char *path, const ndr_hdf_object *scale) {
+  ndr_hdf_object found;
+  return is_hard_link(from, path) && ndr_hdf_identify(from->dataset, path, from->access, &found) &&
+         ndr_hdf_same_object(&found, scale);
 }
 
 /* ---- Paths that were found before -------------------------------------------------------------------------------- */
 
-static bool may_serve(const kept_path *k, const identity *scale) {
+static bool may_serve(const kept_path *k, const ndr_hdf_object *scale) {
   if (!k->path) return false;
-  return k->of.file == scale->file ? is_same(&k->of, scale) : scale->links == 1;
+  return k->of.file == scale->file ? ndr_hdf_same_object(&k->of, scale) : scale->links == 1;
 }
 
-static bool find_kept(const origin *from, const identity *scale, char **path) {
+static bool find_kept(const origin *from, const ndr_hdf_object *scale, char **path) {
   for (int i = 1; i <= KEPT; i++) {
     kept_path *k = &kept.all[(kept.next + KEPT - i) % KEPT];
     if (!may_serve(k, scale) || !leads_to(from, k->path, scale)) continue;
@@ -89,7 +63,7 @@ static bool find_kept(const origin *from, const identity *scale, char **path) {
 }
 
 /* Without memory it is not kept. */
-static void keep(const identity *scale, const char *path) {
+static void keep(const ndr_hdf_object *scale, const char *path) {
   kept_path *k = &kept.all[kept.next];
   free(k->path);
   *k = (kept_path){strdup(path), *scale};
@@ -107,7 +81,7 @@ static char *path_of(hid_t object, bool *good) {
 }
 
 /* The scale's name in the groups from the dataset's up to the root; `place` is the dataset's path, and cut. */
-static char *try_groups(const origin *from, const identity *scale, const char *name, char *place) {
+static char *try_groups(const origin *from, const ndr_hdf_object *scale, const char *name, char *place) {
   for (char *slash; (slash = strrchr(place, '/'));) {
     *slash = 0;
     char *path = ndr_hdf_join(place, "/", name);
@@ -117,7 +91,7 @@ static char *try_groups(const origin *from, const identity *scale, const char *n
   return NULL;
 }
 
-static char *try_name(const origin *from, hid_t scale, const identity *is) {
+static char *try_name(const origin *from, hid_t scale, const ndr_hdf_object *is) {
   char *name = NULL, *path = NULL;
   bool malformed, good;
   if (is->links != 1 || !ndr_hdf_find_text(scale, "NAME", &name, &malformed)) return NULL;
@@ -130,10 +104,10 @@ static char *try_name(const origin *from, hid_t scale, const identity *is) {
 
 bool ndr_scale_path(hid_t dataset, hid_t access, hid_t scale, char **path) {
   const origin from = {dataset, access};
-  identity is;
+  ndr_hdf_object is;
   bool good = true;
   *path = NULL;
-  if (!identify(scale, ".", H5P_DEFAULT, &is)) return false;
+  if (!ndr_hdf_identify(scale, ".", H5P_DEFAULT, &is)) return false;
   if (find_kept(&from, &is, path)) return *path != NULL;
   *path = try_name(&from, scale, &is);
   if (!*path) *path = path_of(scale, &good);

@@ -114,6 +114,10 @@ static void check_where(const char *where, const cli *tool) {
     cli_refuse(tool,
                "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
                found, found);
+  if (where_is_dataset(where) || ndr_h5_condition_check(where) == NDR_OK) return;
+  char *sentence = strdup(ndr_last_error());
+  if (sentence) name_options(sentence);
+  cli_refuse(tool, "%s", sentence ? sentence : "out of memory");
 }
 
 void check_options(h5gpured_options *options, const cli *tool) {

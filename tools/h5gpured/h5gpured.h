@@ -28,6 +28,7 @@ typedef struct named_value {
 enum { MOST_VALUES = 64 };
 
 typedef struct h5gpured_options {
+  uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
   const char *select; /* NULL: not given */

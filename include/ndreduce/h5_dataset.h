@@ -45,11 +45,12 @@ typedef struct ndr_h5_access {
    * a number and is not; may be NULL. Called under the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
-  int any_type; /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
-                   and netCDF dimensions without coordinates */
+  int any_type;  /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
+                    and netCDF dimensions without coordinates */
+  int all_paths; /* not 0: ndr_h5_list visits a dataset by each of its paths */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0 }
+  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0, 0 }
 
 /* A virtual dataset is made of pieces of other datasets. */
 typedef enum ndr_h5_layout {
@@ -94,6 +95,7 @@ typedef struct ndr_h5_info {
   int other_count;             /* where no path was given: datasets of lower rank that could be meant, too */
   double scale_factor;         /* what elements are multiplied by where they are `scaled`; else 1 */
   const char *elements; /* what they are where they are no numbers, like "strings"; its dtype then says nothing */
+  const char *same_as;  /* where ndr_h5_list visits the dataset again, by another path: the first one; else NULL */
 } ndr_h5_info;
 
 /* Opens a dataset of a file, or a part of one. `path` is one of these; a dataset of exactly that name comes first:
@@ -192,8 +194,10 @@ NDR_API ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t 
  * be reduced, reason then says why. Not 0 ends the visit, which is no failure. Called under the lock. */
 typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
 
-/* Visits the datasets of a file in the order of their names, each object once; then those that external links lead to,
- * directly or as members of a group: those in other files that may not be read, or are not there, with the reason. */
+/* Visits the datasets of a file in the order of their names, each object once. If several hard links lead to one, it is
+ * visited by the path in the fewest groups; with ndr_h5_access.all_paths, one that can be reduced, and is no table,
+ * also by the others, at once after that. Then those that external links lead to, directly or as members of a group:
+ * those in other files that may not be read, or are not there, with the reason. */
 NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user);
 
 /* Called for paths; not 0 ends the visit, which is no failure. Called under the lock: to open what is found, keep the

@@ -238,6 +238,10 @@ typedef struct ndr_h5_options {
         NULL, NULL                                                                                                     \
   }
 
+/* Whether ndr_h5_options.where can be that text, as far as its language goes: any name in it counts as that of an
+ * array. Fails with NDR_ERR_PARSE, and the column, else. Takes no lock. */
+NDR_API ndr_status ndr_h5_condition_check(const char *text);
+
 /* Adds what the options' operands, weights, `where` and groups are to a problem of the dataset, so that
  * ndr_problem_result says what results of operators of several arrays, and results by group, look like. ndr_h5_reduce
  * does without, but takes no groups other than the options'. Reads no element. */

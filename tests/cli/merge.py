@@ -82,12 +82,13 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "fourth"], 1, "parts 1,3-4 of 4 are missing")
     refused(["--merge", "s1", "s2", "s3", "s2"], 1, "s2: is part 2 of 3, as s2 is")
     refused(["--merge", "s1", "other", "s3"], 1, "other: has partial states of another job (max", "), not of this one (sum,var")
-    refused(["--merge", "--op", "max", "s1", "s2", "s3"], 1, "s1: has partial states of another job (sum,var", "), not of this one (sum,var,max)")
+    for option in (["--op", "max"], ["-d", "0"], ["--raw"], ["--where", "x > 1"], ["--scan", "sum"], ["--list"], ["--part", "1/2", "--state", "s"]):
+        refused(["--merge", *option, "s1", "s2", "s3"], 2, "--merge", "--list" if option == ["--list"] else
+                "--dims" if option[0] == "-d" else option[0])
     refused(["--merge", "s1", "fourth", "s3"], 1, "fourth: is part 2 of 4, and s1 one of 3")
     refused(["--merge", "a.nc"], 1, "a.nc: is no whole file of partial states")
     refused(["--merge", "nowhere"], 1, "nowhere: cannot be read: No such file")
     refused(["--merge"], 2, "no file of partial states")
-    refused(["--merge", "s1", "--part", "1/2", "--state", "s"], 2, "--merge and --part")
     with open(os.path.join(folder, "s1"), "rb") as file:
         good = file.read()
     for words, status, said in EVIL:
@@ -102,8 +103,9 @@ def check_refusals(tool, folder, problems):
     refused([*job, "--state", "s"], 2, "--state needs --part K/N")
     for part in ("0/3", "4/3", "1", "1/", "/3", "1/0", "a/b", "99999999999999999999999/3"):
         refused([*job, "--part", part, "--state", "s"], 2, f"'{part}'")
-    for option in (["-o", "x.nc"], ["--json"], ["--format", "csv"], ["--scan", "sum"]):
+    for option in (["-o", "x.nc"], ["--json"], ["--format", "csv"], ["--overwrite"], ["--deflate", "1"], ["--coords"]):
         refused([*job[:3], *option, "--part", "1/3", "--state", "s"], 2, "--part gives no results")
+    refused([*job[:3], "--scan", "sum", "--part", "1/3", "--state", "s"], 2, "--scan and --part")
     for name in ("a.nc", "words"):
         with open(os.path.join(folder, "words"), "w", encoding="ascii") as file:
             file.write("some words")

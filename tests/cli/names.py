@@ -210,6 +210,25 @@ def check_all_datasets(folder):
     assert not os.path.exists(folder.file("out.csv")) and not os.path.exists(folder.file("out.npy"))
 
 
+def check_datasets_of_several_paths(folder):
+    """Each is taken once: by the path in the fewest groups, or by one that a pattern matches."""
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        time = make_scale(file, "time", np.arange(3.0))
+        for i, name in enumerate(("v", "w", "g/u", "z/only")):
+            file[name] = np.full((3, 2), i)
+            attach(file[name], time)
+        for link, name in (("a/v", "v"), ("z/v", "v"), ("z/b/w", "w"), ("a/b/c/u", "g/u"), ("same", "w"), ("z/t", "time")):
+            file[link] = file[name]
+    for pattern, found in (("*", "/same /v"), ("**", "/same /v /g/u /z/only"), ("a/*", "/a/v"), ("z/**", "/z/v /z/b/w /z/only"), ("{z/v,a/*,*}", "/z/v /same"),
+                           ("{v,z/v}", "/v /z/v"), ("a/**", "/a/v /a/b/c/u"), ("v", "/v")):
+        assert set(answers(folder, f"in.nc:/{pattern}", "-d", "time")) == set(found.split()), pattern
+    assert set(listed(folder, "in.nc")) == {"/g/u", "/same", "/time", "/v", "/z/only"}
+    with folder.reduce("in.nc", "-d", "time") as out:
+        assert set(out) == {"v", "same", "g", "z"} and set(out["z"]) == {"only"}, list(out)
+    with folder.reduce("in.nc:/z/*", "-d", "time") as out:
+        assert set(out) == {"z"} and set(out["z"]) == {"v", "only"}, list(out)
+
+
 # ---- What a listing shows --------------------------------------------------------------------------------------------
 
 
@@ -286,20 +305,48 @@ def check_reasons_behind_long_names(folder):
         assert errors.endswith("\u00e9: holds strings, which cannot be reduced\n") and "\\x" not in errors, errors
 
 
-def check_listing_many_variables(folder):
-    """HDF5 searches all of a file for the name of a scale, which must not be done for each variable."""
-    seconds = []
-    for count in (250, 1000):
-        with h5py.File(folder.file("many.nc"), "w") as file:
-            scales = [make_scale(file, name, np.arange(3.0)) for name in ("z_time", "z_lat")]  # found last
+def seconds_of(folder, *arguments):
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    folder.run(*arguments)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin.ru_utime
+
+
+def check_many_variables_that_share_their_scales(folder):
+    """HDF5 searches all of a file for the path of a scale, which must not be done for each variable: a scale that has its own
+    name as an attribute, and one that has none, as a netCDF dimension without coordinates."""
+    counts = (250, 1000)
+    for count in counts:
+        with h5py.File(folder.file(f"{count}.nc"), "w") as file:
+            scales = [make_scale(file, "z_time", np.arange(3.0)), make_bare(file, "z_lat", 3)]  # found last
             for i in range(count):
-                file[f"v{i}"] = np.ones((3, 3), "f4")
-                attach(file[f"v{i}"], *scales)
-        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert len(listed(folder, "many.nc")) == count + 2
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
-    assert seconds[1] < 8 * seconds[0] + 0.2, f"250 and 1000 variables take {seconds} s"
+                file[f"v{i:04}"] = np.ones((3, 3), "f4")
+                attach(file[f"v{i:04}"], *scales)
+        assert len(listed(folder, f"{count}.nc")) == count + 2
+    for job in (["--list"], ["-d", "z_time", "--op", "mean"], ["-d", "z_time", "-o", "out.nc", "--overwrite"]):
+        few, many = (seconds_of(folder, f"{count}.nc", *job) for count in counts)
+        assert many < 8 * few + 0.2, f"{job}: {counts} variables take {few} and {many} s"
+    with h5py.File(folder.file("out.nc")) as out:
+        references = out["z_lat"].attrs["REFERENCE_LIST"]
+        assert sorted((out[one].name, dim) for one, dim in references) == [(f"/v{i:04}", 0) for i in range(1000)]
+        assert all(out[f"v{i:04}"].dims[0][0] == out["z_lat"] for i in range(0, 1000, 99))
+
+
+def check_scales_of_several_paths(folder):
+    """A scale with several links has one path, whichever variable leads to it and whatever was opened before; so do scales of
+    several files that lie at one address."""
+    for name, other in (("a.nc", "first/t"), ("b.nc", "time_2")):
+        with h5py.File(folder.file(name), "w") as file:
+            time = make_scale(file, "time", np.arange(3.0))
+            for group in ("", "first/", "last/"):
+                file[group + "v"] = np.ones((3, 2))
+                attach(file[group + "v"], time)
+            file[other] = time
+    for names, dim in ((["a.nc"], "t"), (["b.nc"], "time"), (["b.nc", "a.nc"], "")):
+        for order in ("/v", "/first/v", "/last/v"), ("/last/v", "/first/v", "/v"):
+            inputs = [f"{name}:{path}" for name in names for path in order]
+            lines = [json.loads(line) for line in folder.run(*inputs, "-d", "0", "--json")[0].decode().splitlines()]
+            found = {(line["file"], line["dim_names"][0]) for line in lines}
+            assert found == {(name, dim or {"a.nc": "t", "b.nc": "time"}[name]) for name in names}, (inputs, found)
 
 
 if __name__ == "__main__":

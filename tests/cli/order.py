@@ -185,6 +185,25 @@ def check_groups(folder):
         assert found == ["mask", "tas", "zeta", "pr"], found
 
 
+def check_external_links(folder):
+    """A variable stands where the link to it does, whatever the other file has at that path."""
+    with h5py.File(folder.file("part.nc"), "w", track_order=True) as file:
+        for name in ("first", "second", "zeta", "mid", "alpha"):
+            file[name] = np.ones((3, 2))
+    with h5py.File(folder.file("in.nc"), "w", track_order=True) as file:
+        for name in ("zeta", "mid", "alpha"):
+            if name == "mid":
+                file[name] = h5py.ExternalLink("part.nc", "/second")
+            else:
+                file[name] = np.ones((3, 2))
+        file["group"] = h5py.ExternalLink("part.nc", "/")
+    for inputs in (["in.nc:/*"], ["in.nc:/{alpha,mid,zeta}"], ["in.nc:/alpha", "in.nc:/mid", "in.nc:/zeta"]):
+        with folder.reduce(*inputs, "-d", "0", "--op", "mean") as out:
+            assert listed(out) == ["zeta", "mid", "alpha"], (inputs, listed(out))
+    with folder.reduce("in.nc:/{alpha,group/zeta,group/first,zeta}", "-d", "0", "--op", "mean") as out:
+        assert listed(out) == ["zeta", "alpha", "group"] and set(out["group"]) == {"zeta", "first"}, listed(out)
+
+
 def check_hidden_names(folder):
     """A variable that is called as a dim, which has its own place."""
     with h5py.File(folder.file("in.nc"), "w", track_order=True) as file:

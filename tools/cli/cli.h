@@ -21,7 +21,8 @@ typedef struct cli {
   int count;
   const struct cli_option *options;
   const struct cli *other; /* the program's other command, whose options a user may give by mistake; NULL: none */
-  void (*refuse)(const char *reason); /* prints why, and ends the program; NULL: cli_refuse does */
+  void (*refuse)(const char *reason);     /* prints why, and ends the program; NULL: cli_refuse does */
+  void (*note)(void *target, int option); /* told of each option that is given, by its row; NULL: nobody is */
 } cli;
 
 /* An option. `read` is given the value, NULL for an option that takes none; where there is no `read`, the value becomes
@@ -36,7 +37,8 @@ typedef struct cli_option {
   } repeated;
   void (*read)(void *target, const char *value);
   size_t at;
-  const char *help; /* its lines, separated by '\n' */
+  unsigned not_with; /* bits of the program's own: what the option has no meaning with */
+  const char *help;  /* its lines, separated by '\n' */
 } cli_option;
 
 /* Formats a complaint into `room`. If it does not fit, returns the whole text, to be freed, because the reason may

@@ -96,6 +96,7 @@ static void take(reading *r, const cli_option *option, const char *value) {
                list ? "; a list has commas in it" : "");
   }
   *before = value ? value : "";
+  if (r->tool->note) r->tool->note(r->target, (int)(option - r->tool->options));
   char *field = (char *)r->target + option->at;
   if (option->read)
     option->read(r->target, value);

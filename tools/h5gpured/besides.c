@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "h5gpured/h5gpured.h"
 
@@ -251,13 +250,6 @@ static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset *
   return status;
 }
 
-/* For those who write conditions as in Python or SQL. */
-static const char *word_hint(const char *name) {
-  if (strcasecmp(name, "and") == 0) return "; and is written &&";
-  if (strcasecmp(name, "or") == 0) return "; or is written ||";
-  return "";
-}
-
 /* `name` is kept. */
 static bool add_name(const search *s, const char *name, const char *option) {
   int count, dim;
@@ -267,8 +259,8 @@ static bool add_name(const search *s, const char *name, const char *option) {
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
     complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
-             "name%s",
-             s->where, option, name, name, word_hint(name));
+             "name",
+             s->where, option, name, name);
     return false;
   }
   ndr_h5_operand *operand = add(s, NDR_WITH);

@@ -7,6 +7,31 @@
 const char *const format_names[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_HDF5] = "hdf5", [FORMAT_NPY] = "npy", [FORMAT_CSV] = "csv"};
 
+/* ---- What does not go together ---------------------------------------------------------------------------------- */
+
+const char *given_with(const h5gpured_options *options, const cli *tool, unsigned what) {
+  for (int i = 0; i < tool->count; i++)
+    if (options->given >> i & 1 && tool->options[i].not_with & what) return tool->options[i].name;
+  return NULL;
+}
+
+void check_modes(const h5gpured_options *options, const cli *tool) {
+  const struct {
+    bool is;
+    unsigned what;
+    const char *before, *behind;
+  } modes[] = {{options->list, WITH_LIST, "--list lists what files hold, without", ""},
+               {options->scans, WITH_SCAN, "--scan and", " do not go together"},
+               {options->merge, WITH_MERGE, "--merge gives what the parts have reduced, without", ""},
+               {options->part_count > 0, WITH_PART, "--part gives no results:", " is for --merge"}};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    const char *other = modes[i].is ? given_with(options, tool, modes[i].what) : NULL;
+    if (other) cli_refuse(tool, "%s --%s%s", modes[i].before, other, modes[i].behind);
+  }
+}
+
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
+
 /* What a file's name says that it holds; without an extension HDF5. */
 static output_format format_of(const char *file, const cli *tool) {
   static const struct {
@@ -65,9 +90,6 @@ static void check_format(const h5gpured_options *options, const cli *tool) {
 }
 
 static void check_list(h5gpured_options *options, const cli *tool) {
-  if (options->select) cli_refuse(tool, "--list lists whole files, without --select");
-  if (options->concat) cli_refuse(tool, "--list takes files one by one, without --concat");
-  if (options->output) cli_refuse(tool, "--list writes no --output");
   if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
     cli_refuse(tool, "--list is text or json, not --format %s", format_names[options->format]);
   options->json = options->format == FORMAT_JSON;
@@ -87,20 +109,9 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {
-  const char *other = options->op_count    ? "--op"
-                      : options->weights   ? "--weights"
-                      : options->by        ? "--by"
-                      : options->coarsen   ? "--coarsen"
-                      : options->keepdims  ? "--keepdims"
-                      : options->coords    ? "--coords"
-                      : options->ddof != 0 ? "--ddof"
-                      : options->list      ? "--list"
-                      : options->set_count ? "--set"
-                                           : NULL;
   if (!options->scans && options->exclusive) cli_refuse(tool, "--exclusive needs --scan");
   if (!options->scans && options->reverse) cli_refuse(tool, "--reverse needs --scan");
   if (!options->scans) return;
-  if (other) cli_refuse(tool, "--scan and %s do not go together", other);
   if (!options->dims || strchr(options->dims, ',') || strcmp(options->dims, "all") == 0)
     cli_refuse(tool, "--scan goes along one dim: --dims DIM names it");
   options->ops[options->op_count++] = options->scan_op;
@@ -114,6 +125,10 @@ static void check_where(const char *where, const cli *tool) {
     cli_refuse(tool,
                "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
                found, found);
+  if (where_is_dataset(where) || ndr_h5_condition_check(where) == NDR_OK) return;
+  char *sentence = strdup(ndr_last_error());
+  if (sentence) name_options(sentence);
+  cli_refuse(tool, "%s", sentence ? sentence : "out of memory");
 }
 
 void check_options(h5gpured_options *options, const cli *tool) {
@@ -137,22 +152,10 @@ void check_options(h5gpured_options *options, const cli *tool) {
   check_operators(options, tool);
 }
 
-const char *option_of_results(const h5gpured_options *options) {
-  return options->output         ? "--output"
-         : options->format_named ? "--format"
-         : options->json         ? "--json"
-         : options->coords       ? "--coords"
-         : options->scans        ? "--scan"
-         : options->list         ? "--list"
-                                 : NULL;
-}
-
 void check_part(const h5gpured_options *options, const cli *tool) {
-  const char *other = option_of_results(options);
   if (options->state && !options->part_count) cli_refuse(tool, "--state needs --part K/N");
   if (!options->part_count) return;
   if (!options->state || !*options->state) cli_refuse(tool, "--part needs --state FILE");
-  if (other) cli_refuse(tool, "--part gives no results: %s is for --merge", other);
   if (options->input_count > 1 && !options->concat)
     cli_refuse(tool, "--part takes one input, not %d; --concat makes them one", options->input_count);
 }

@@ -7,15 +7,20 @@
 
 extern const char *const format_names[]; /* of each output_format, for --format */
 
-/* Refuses options that only reductions have beside --scan, and those of --scan without it. Makes its operator the one
- * of the options. */
+/* What h5gpured does instead of one whole reduction: bits of cli_option.not_with. */
+enum { WITH_LIST = 1, WITH_SCAN = 2, WITH_MERGE = 4, WITH_PART = 8 };
+
+/* The first given option that has no meaning with one of these; NULL: there is none. */
+const char *given_with(const h5gpured_options *options, const cli *tool, unsigned what);
+
+/* Refuses options that have no meaning with others that are given. */
+void check_modes(const h5gpured_options *options, const cli *tool);
+
+/* Refuses what --scan lacks, and options of --scan without it. Makes its operator the one of the options. */
 void check_scan(h5gpured_options *options, const cli *tool);
 
-/* Refuses what a part has no use for. */
+/* Refuses what a part lacks. */
 void check_part(const h5gpured_options *options, const cli *tool);
-
-/* A given option that is about results, which a part does not have; NULL: none is given. */
-const char *option_of_results(const h5gpured_options *options);
 
 /* Settles where results go and in what form, and refuses what can be refused before any file is opened. */
 void check_options(h5gpured_options *options, const cli *tool);

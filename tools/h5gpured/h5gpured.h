@@ -28,6 +28,7 @@ typedef struct named_value {
 enum { MOST_VALUES = 64 };
 
 typedef struct h5gpured_options {
+  uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
   const char *select; /* NULL: not given */
@@ -183,6 +184,7 @@ typedef struct member {
   bool scale;
   bool has_all, has_some; /* of the dims that are reduced */
   bool data;              /* it does not only describe others */
+  int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
 } member;
 

@@ -133,20 +133,25 @@ static void note_others(const h5gpured_options *options, const ndr_h5_info *info
            info->other_count, info->other_count > 1 ? "s" : "", options->concat ? "" : "'FILE:/**' takes all, ");
 }
 
+/* FILE:/PATH, to be freed; NULL, after a complaint, where there is no memory. */
+static char *place(const char *file, const char *path) {
+  size_t capacity = strlen(file) + strlen(path) + 2;
+  char *where = malloc(capacity);
+  if (where)
+    snprintf(where, capacity, "%s:%s", file, path);
+  else
+    complain("%s: out of memory", file);
+  return where;
+}
+
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept, bool in_groups,
                           const destination *to) {
   answer a = {
       .options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT, .in_groups = in_groups};
-  size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
-  char *where = malloc(capacity);
-  bool good = where != NULL;
-  if (!good) complain("%s: out of memory", a.info->file);
-  if (good) {
-    snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
-    if (in_groups) complaints_begin(where); /* which is one of several; answer_many ends it */
-    good = answer_dataset(dataset, &a, kept, where, to);
-    complaints_begin(NULL);
-  }
+  char *where = place(a.info->file, a.info->dataset);
+  if (where && in_groups) complaints_begin(where); /* which is one of several; answer_many ends it */
+  bool good = where && answer_dataset(dataset, &a, kept, where, to);
+  complaints_begin(NULL);
   for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
   for (int i = 0; i < a.found_count; i++) {
     free(a.found[i].values);
@@ -157,10 +162,19 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   return good;
 }
 
-static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
+static bool open_member(const members *m, const member *one, ndr_h5_dataset **dataset) {
   const ndr_h5_access access = input_access(m->options);
+  char *where = place(m->file, one->path);
+  complaints_begin(where);
+  bool good = where && member_open(m, one, &access, dataset);
+  complaints_begin(NULL);
+  free(where);
+  return good;
+}
+
+static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
   ndr_h5_dataset *dataset;
-  return member_open(m, &m->all[i], &access, &dataset) && answer_opened(m->options, dataset, kept, true, to);
+  return open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, true, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */

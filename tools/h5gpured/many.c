@@ -117,7 +117,8 @@ static int keep_member(void *user, const char *path, const ndr_h5_info *info, co
   m->full = !all;
   if (m->full) return 1;
   member *one = &m->all[m->count];
-  *one = (member){.path = strdup(path), .kind = info ? MEMBER_NUMBERS : MEMBER_UNKNOWN};
+  *one = (member){.path = strdup(path), .kind = info ? MEMBER_NUMBERS : MEMBER_UNKNOWN, .same_as = -1};
+  if (info && info->same_as) one->same_as = all[m->count - 1].same_as < 0 ? m->count - 1 : all[m->count - 1].same_as;
   m->count++;
   one->reason = reason ? strdup(reason) : NULL;
   m->full = !one->path || (reason && !one->reason) || (info && !member_describe(m->options, info, one));
@@ -184,6 +185,7 @@ static bool look_again(const members *m, member *one) {
 static bool list_members(members *m) {
   ndr_h5_access access = input_access(m->options), silent = access;
   silent.on_remark = NULL;
+  silent.all_paths = 1;
   data_search s = {m, 0};
   if (ndr_h5_list(m->file, &silent, keep_member, m) != NDR_OK) return fail();
   if (m->full) {
@@ -234,12 +236,24 @@ static bool choose_named(members *m, const char *path) {
   return m->full ? members_refuse(m, "out of memory") : choose(m, at);
 }
 
-/* Those that have the dims; *matched counts the others, too. No pattern matches all. */
+/* The place of a dataset by its first path. */
+static int first_path(const members *m, int i) {
+  return m->all[i].same_as < 0 ? i : m->all[i].same_as;
+}
+
+static bool is_chosen(const members *m, int i) {
+  for (int c = 0; c < m->chosen_count; c++)
+    if (first_path(m, m->chosen[c]) == first_path(m, i)) return true;
+  return false;
+}
+
+/* Those that have the dims, each by one path; *matched counts the others, too. No pattern matches all. */
 static bool choose_matching(members *m, const char *pattern, int *matched) {
   for (int i = 0; i < m->count; i++) {
-    if (!m->all[i].data || (pattern && !pattern_matches(pattern, m->all[i].path))) continue;
+    if (!m->all[first_path(m, i)].data) continue;
+    if (pattern ? !pattern_matches(pattern, m->all[i].path) : m->all[i].same_as >= 0) continue;
     ++*matched;
-    if (m->all[i].has_all && !choose(m, i)) return false;
+    if (m->all[i].has_all && !is_chosen(m, i) && !choose(m, i)) return false;
   }
   return true;
 }

@@ -266,70 +266,81 @@ static void print_help(void *target, const char *text) {
 #define FIELD(name) .at = offsetof(h5gpured_options, name)
 
 static const cli_option rows[] = {
-    {'d', "dims", "LIST", FIELD(dims), .help = "dims to reduce: 0,2 or -1 or time,lat or all (default all)"},
-    {0, "op", "LIST", CLI_ADDS, read_ops,
+    {'d', "dims", "LIST", FIELD(dims), .not_with = WITH_LIST | WITH_MERGE,
+     .help = "dims to reduce: 0,2 or -1 or time,lat or all (default all)"},
+    {0, "op", "LIST", CLI_ADDS, read_ops, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help =
          "operators, default sum; all from one read of the data. A text with ':' is an operator of one's own, like\n"
          "'hot(x; t): n += x > t -> n'; man h5gpured has the language"},
-    {0, "scan", "OP", CLI_ONCE, read_scan,
+    {0, "scan", "OP", CLI_ONCE, read_scan, .not_with = WITH_LIST | WITH_MERGE | WITH_PART,
      .help = "instead of reducing, the running sum, prod, min, max, logsumexp, any or all along the one dim of --dims"},
-    {0, "exclusive", FIELD(exclusive), .help = "leave a place's own element out of its running value"},
-    {0, "reverse", FIELD(reverse), .help = "let --scan run from the last element to the first"},
-    {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
-    {0, "select", "PART", FIELD(select),
+    {0, "exclusive", FIELD(exclusive), .not_with = WITH_LIST | WITH_MERGE,
+     .help = "leave a place's own element out of its running value"},
+    {0, "reverse", FIELD(reverse), .not_with = WITH_LIST | WITH_MERGE,
+     .help = "let --scan run from the last element to the first"},
+    {'k', "keepdims", FIELD(keepdims), .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+     .help = "keep reduced dims, with size 1"},
+    {0, "select", "PART", FIELD(select), .not_with = WITH_LIST | WITH_MERGE,
      .help = "reduce this part of each input, as if [PART] stood behind it: time=2001-01:2010-12,lat=30:60"},
-    {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
-    {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
-    {0, "where", "EXPR", FIELD(where),
+    {0, "skipna", FIELD(skip_nan), .not_with = WITH_LIST | WITH_MERGE, .help = "leave NaN elements out"},
+    {0, "raw", FIELD(raw), .not_with = WITH_MERGE,
+     .help = "take numbers as stored: no missing values, scales and offsets"},
+    {0, "where", "EXPR", FIELD(where), .not_with = WITH_LIST | WITH_MERGE,
      .help = "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
-    {0, "weights", "BY", FIELD(weights),
+    {0, "weights", "BY", FIELD(weights), .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), by a product of these (time:days,lat:cos), or by a dataset (/PATH)"},
-    {0, "by", "DIM:KEY", CLI_ONCE, read_by,
+    {0, "by", "DIM:KEY", CLI_ONCE, read_by, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "reduce DIM in groups: time:" KEYS ",\n"
              "or by labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are\n"
              "reduced only if --dims names them"},
-    {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
+    {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help =
          "reduce DIM in windows of N, several dims as lat=2,lon=2; with ,trim what is left over at the end of a dim\n"
          "is left out, with ,pad it is a shorter window"},
-    {0, "weighting", "NAME", CLI_ONCE, read_weighting,
+    {0, "weighting", "NAME", CLI_ONCE, read_weighting, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
-    {0, "with", "Y=FILE", CLI_ADDS, read_with,
+    {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
-    {0, "set", "T=NUMBER", CLI_ADDS, read_set,
+    {0, "set", "T=NUMBER", CLI_ADDS, read_set, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "the value of the parameter T of operators; of a vector T=NUMBER,NUMBER,..."},
-    {0, "concat", "DIM", FIELD(concat),
+    {0, "concat", "DIM", FIELD(concat), .not_with = WITH_LIST | WITH_MERGE,
      .help =
          "take all inputs as one array: they follow each other along DIM, or with new:NAME are stacked along a new\n"
          "dim NAME, as the members of an ensemble"},
-    {0, "part", "K/N", CLI_ONCE, read_part,
+    {0, "part", "K/N", CLI_ONCE, read_part, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "reduce only part K of N equal ones, and write its partial states to the file of --state"},
-    {0, "state", "FILE", FIELD(state), .help = "the file of partial states that --part writes; replaced if it exists"},
-    {0, "merge", FIELD(merge),
+    {0, "state", "FILE", FIELD(state), .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+     .help = "the file of partial states that --part writes; replaced if it exists"},
+    {0, "merge", FIELD(merge), .not_with = WITH_LIST | WITH_SCAN | WITH_PART,
      .help = "each FILE has the partial states of a part: give the results of all of them, as one run would"},
-    {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
-    {'o', "output", "FILE", FIELD(output),
+    {0, "ddof", "N", CLI_ONCE, read_ddof, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+     .help = "var and std divide by n - N (default 0)"},
+    {'o', "output", "FILE", FIELD(output), .not_with = WITH_LIST | WITH_PART,
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
              "or .txt; in HDF5 they are called DATASET, or DATASET_OP if there are several operators, and of a whole\n"
              "file variables without the dims are copied"},
-    {0, "overwrite", FIELD(overwrite), .help = "replace FILE if it exists"},
-    {0, "deflate", "N", CLI_ONCE, read_deflate,
+    {0, "overwrite", FIELD(overwrite), .not_with = WITH_LIST | WITH_PART, .help = "replace FILE if it exists"},
+    {0, "deflate", "N", CLI_ONCE, read_deflate, .not_with = WITH_LIST | WITH_PART,
      .help = "compress the results in FILE at level N, or not for 0 (default: from 64 KiB on, as the input is)"},
-    {0, "format", "NAME", CLI_ONCE, read_format,
+    {0, "format", "NAME", CLI_ONCE, read_format, .not_with = WITH_PART,
      .help = "text, json, hdf5, npy or csv, whatever the name of FILE ends in"},
-    {0, "coords", FIELD(coords), .help = "also give the coordinates of what argmin and argmax find"},
-    {0, "json", FIELD(json), .help = "print a line of JSON for each dataset and operator"},
-    {0, "list", FIELD(list), .help = "list the datasets of each FILE instead of reducing them"},
-    {0, "explain", FIELD(explain), .help = "say on stderr how the work is cut up, and how long it took"},
-    {0, "device", "NAME", CLI_ONCE, read_device, .help = "auto (default), cpu, cuda, cuda:N, or all for every GPU"},
-    {'t', "threads", "N", CLI_ONCE, read_threads, .help = "CPU threads (default: all)"},
-    {0, "memory", "SIZE", CLI_ONCE, read_memory,
+    {0, "coords", FIELD(coords), .not_with = WITH_LIST | WITH_SCAN | WITH_PART,
+     .help = "also give the coordinates of what argmin and argmax find"},
+    {0, "json", FIELD(json), .not_with = WITH_PART, .help = "print a line of JSON for each dataset and operator"},
+    {0, "list", FIELD(list), .not_with = WITH_SCAN | WITH_MERGE | WITH_PART,
+     .help = "list the datasets of each FILE instead of reducing them"},
+    {0, "explain", FIELD(explain), .not_with = WITH_LIST,
+     .help = "say on stderr how the work is cut up, and how long it took"},
+    {0, "device", "NAME", CLI_ONCE, read_device, .not_with = WITH_LIST,
+     .help = "auto (default), cpu, cuda, cuda:N, or all for every GPU"},
+    {'t', "threads", "N", CLI_ONCE, read_threads, .not_with = WITH_LIST, .help = "CPU threads (default: all)"},
+    {0, "memory", "SIZE", CLI_ONCE, read_memory, .not_with = WITH_LIST,
      .help = "budget for buffers, like 64M or 1.5G (default: a quarter of what is free)"},
     {0, "no-plugins", FIELD(no_plugins), .help = "let HDF5 load no filter plugins"},
     {0, "allow-external", FIELD(allow_external), .help = "also read files outside the folder of FILE that it leads to"},
-    {0, "progress", FIELD(progress), .help = "show progress even if stderr is not a terminal"},
+    {0, "progress", FIELD(progress), .not_with = WITH_LIST, .help = "show progress even if stderr is not a terminal"},
     {'q', "quiet", FIELD(quiet), .help = "show no progress, and nothing on what -o writes"},
     {0, "version", .read = print_version, .help = "print the version"},
     {'h', "help", .read = print_help, .help = "print this"},
@@ -337,13 +348,17 @@ static const cli_option rows[] = {
 
 CLI_CHECK(rows);
 
+static void note_given(void *target, int option) {
+  ((h5gpured_options *)target)->given |= (uint64_t)1 << option;
+}
+
 static void refuse(const char *reason) {
   ranks_take_turn();
   complain("%s (see h5gpured --help)", reason);
   ranks_exit(EXIT_USAGE);
 }
 
-static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL, refuse};
+static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL, refuse, note_given};
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
@@ -371,7 +386,6 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   int file_count = options->input_count, count;
   char **files = options->inputs, *note;
   if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
-  if (options->part_count || options->state) cli_refuse(&tool, "--merge and --part do not go together");
   if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_with(ndr_last_error());
   char **words = states_words(note, &count);
   if (!words) end_with("out of memory");
@@ -381,7 +395,7 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   if (!options->history) end_with("out of memory");
   options->input_count = cli_read(&tool, options, count, words);
   options->inputs = words + 1;
-  if (options->merge || option_of_results(options))
+  if (given_with(options, &tool, WITH_PART))
     cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
   forget_part(options);
   cli_read(&tool, options, argc, given);
@@ -394,6 +408,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  check_modes(options, &tool);
   check_part(options, &tool);
   if (options->merge) {
     read_merged(options, argc, given);

@@ -85,7 +85,7 @@ static bool is_left_to_results(const search *s, const member *one) {
 static bool copy_other(search *s, const member *one) {
   const ndr_h5_access access = access_of(s);
   ndr_h5_dataset *dataset;
-  if (is_left_to_results(s, one)) return true;
+  if (is_left_to_results(s, one) || one->same_as >= 0) return true;
   if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
   if (!member_is_sound(s->m, one)) return false;
   if (one->scale) return true;

@@ -9,15 +9,6 @@
 #include "h5/time/time.h"
 #include "ndreduce/h5.h"
 
-/* Scales whose paths are known: HDF5 searches all of a file for the path of one. */
-typedef struct ndr_known_scales {
-  int count;
-  struct {
-    hobj_ref_t reference;
-    char *path;
-  } * all;
-} ndr_known_scales;
-
 /* How the coordinates of a series' files, along the dim in which the files follow each other, make one axis: not at
  * all, as they are stored, or after they are unpacked and converted to the units of the file `axis_part`. */
 typedef enum ndr_axis_kind { NDR_AXIS_NONE = 0, NDR_AXIS_STORED, NDR_AXIS_CONVERTED } ndr_axis_kind;
@@ -56,12 +47,12 @@ struct ndr_h5_dataset {
   bool timed; /* of a part: its coordinates along that dim are times, in these units */
   ndr_time_units time;
   char *series_name;
-  bool no_plugins, allow_external, raw, any_type;
+  bool no_plugins, allow_external, raw, any_type, all_paths;
+  bool elsewhere; /* the file that holds it is another one than `file`, which links to it */
   ndr_remarks remarks;
   const char *along;       /* while it is opened: the dim along which a series is joined, or NULL */
   char *nothing;           /* of a series: why nothing of that dim is selected, or NULL */
   bool unknown_attributes; /* some have names that cannot be read */
-  ndr_known_scales *known; /* while its file is listed */
   bool unnamed;            /* not all that names its dims could be read */
 };
 

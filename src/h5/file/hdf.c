@@ -135,6 +135,27 @@ htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
   return done < 0 ? -1 : info.type == H5O_TYPE_DATASET;
 }
 
+bool ndr_hdf_identify(hid_t from, const char *path, hid_t access, ndr_hdf_object *object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  if (H5Oget_info_by_name3(from, path, &info, H5O_INFO_BASIC, access) < 0) return false;
+  const void *place = &info.token;
+  size_t bytes = sizeof info.token;
+#else
+  H5O_info_t info;
+  if (H5Oget_info_by_name2(from, path, &info, H5O_INFO_BASIC, access) < 0) return false;
+  const void *place = &info.addr;
+  size_t bytes = sizeof info.addr;
+#endif
+  *object = (ndr_hdf_object){.file = info.fileno, .links = info.rc, .dataset = info.type == H5O_TYPE_DATASET};
+  memcpy(object->place, place, bytes);
+  return true;
+}
+
+bool ndr_hdf_same_object(const ndr_hdf_object *a, const ndr_hdf_object *b) {
+  return a->file == b->file && memcmp(a->place, b->place, sizeof a->place) == 0;
+}
+
 typedef struct {
   ndr_hdf_link_visitor visit;
   void *user;

@@ -58,6 +58,19 @@ int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 
+/* Which object it is: HDF5 gives no two files the same number, not even one that is opened again. */
+typedef struct ndr_hdf_object {
+  unsigned long file;
+  uint8_t place[16]; /* in the file */
+  unsigned links;    /* hard ones, that lead to it */
+  bool dataset;
+} ndr_hdf_object;
+
+/* Finds the object of a path, "." for `from` itself. False if there is none, or it cannot be read. */
+bool ndr_hdf_identify(hid_t from, const char *path, hid_t access, ndr_hdf_object *object);
+
+bool ndr_hdf_same_object(const ndr_hdf_object *a, const ndr_hdf_object *b);
+
 /* Visits the links of a group in the order of their names, or as the second in that of their creation, which the group
  * must keep. Stops, and returns the value, when visit returns other than 0. */
 typedef int (*ndr_hdf_link_visitor)(void *user, const char *name, H5L_type_t type);

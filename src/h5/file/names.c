@@ -9,6 +9,7 @@
 
 #include "h5/bytes/header.h"
 #include "h5/file/dataset.h"
+#include "h5/find/scale_path.h"
 
 /* Notes a call that has failed, be it of HDF5 or for memory. */
 static bool good(ndr_h5_dataset *dataset, bool success) {
@@ -60,26 +61,6 @@ static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
   return path;
 }
 
-static void remember_path(ndr_h5_dataset *dataset, hobj_ref_t reference, const char *path) {
-  ndr_known_scales *known = dataset->known;
-  void *all = made(dataset, realloc(known->all, (size_t)(known->count + 1) * sizeof *known->all));
-  if (!all) return;
-  known->all = all;
-  known->all[known->count].reference = reference;
-  known->all[known->count].path = made(dataset, strdup(path));
-  if (known->all[known->count].path) known->count++;
-}
-
-/* The same for a scale that a reference leads to. */
-static char *find_path(ndr_h5_dataset *dataset, hid_t scale, hobj_ref_t reference) {
-  const ndr_known_scales *known = dataset->known;
-  for (int i = 0; known && i < known->count; i++)
-    if (known->all[i].reference == reference) return made(dataset, strdup(known->all[i].path));
-  char *path = path_of(dataset, scale);
-  if (path && known) remember_path(dataset, reference, path);
-  return path;
-}
-
 /* A dim is unlimited if its scale is. A netCDF variable with fewer records than its unlimited dim counts as long as the
  * dim, whose length is its scale's. */
 static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
@@ -97,11 +78,12 @@ static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
 /* The path of the dataset that a reference leads to, which is the scale of dim d. NULL if it has been deleted or is a
  * group: the dim then has no name, and its data are as before. */
 static char *follow(ndr_h5_dataset *dataset, int d, const hobj_ref_t *reference) {
+  char *path = NULL;
   hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
   if (!good(dataset, object >= 0 || !ndr_hdf_failed_to_read()) || object < 0) return NULL;
   H5I_type_t kind = H5Iget_type(object);
   bool scale = good(dataset, kind != H5I_BADID) && kind == H5I_DATASET;
-  char *path = scale ? find_path(dataset, object, *reference) : NULL;
+  if (scale) good(dataset, ndr_scale_path(dataset->id, dataset->links->access, object, &path));
   if (scale) lengthen(dataset, d, object);
   H5Oclose(object);
   return path;

@@ -49,6 +49,7 @@ static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
 static void enter_file_of_dataset(ndr_h5_dataset *dataset) {
   hid_t holder = H5Iget_file_id(dataset->id);
   if (holder < 0) return;
+  dataset->elsewhere = holder != dataset->file_id;
   H5Fclose(dataset->file_id);
   dataset->file_id = holder;
 }
@@ -161,6 +162,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   dataset->raw = read.raw;
   dataset->allow_external = read.allow_external;
   dataset->any_type = read.any_type;
+  dataset->all_paths = read.all_paths;
   dataset->remarks = (ndr_remarks){.tell = read.on_remark, .user = read.user};
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;

@@ -9,7 +9,7 @@
  * the dataset's file; what is not there goes by its name. *position is to be freed. Called inside the lock. */
 ndr_status ndr_hdf_position(const ndr_h5_dataset *dataset, const char *path, char **position);
 
-/* The same of the dataset itself, also where it is a field of a table. */
+/* The same of the dataset itself, also where it is a field of a table; behind an external link, of that link. */
 ndr_status ndr_hdf_own_position(const ndr_h5_dataset *dataset, char **position);
 
 #endif

@@ -149,6 +149,7 @@ static void choose(search *s) {
 static ndr_status find(search *s, ndr_h5_dataset *dataset) {
   *s = (search){.dataset = dataset, .readable = true};
   int (*const tell)(void *, const char *) = dataset->remarks.tell;
+  dataset->all_paths = false;
   dataset->remarks.tell = NULL; /* there is nothing to be said of datasets that are not meant */
   ndr_status status = ndr_hdf_list(dataset, keep_candidate, s);
   dataset->remarks.tell = tell;

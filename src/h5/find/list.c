@@ -1,8 +1,10 @@
 /* ndr_h5_list: visits the datasets of a file. Which of them are meant where none is named is in candidates.c. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/find/field.h"
+#include "h5/find/hard_links.h"
 
 /* Of one table: a hostile file may claim any number. */
 enum { MOST_FIELDS = 1000 };
@@ -16,6 +18,9 @@ typedef struct {
   int external_count;
   char **externals;   /* paths of external links */
   const char *prefix; /* of the paths that are visited: of an external link to their group, or "" */
+  bool linked;        /* datasets with several links are known: */
+  ndr_hard_links links;
+  const char *same_as; /* the path by which the dataset has been visited before, or NULL */
 } listing;
 
 /* A reason is the sentence without the "FILE:/PATH: " that it starts with. */
@@ -71,7 +76,9 @@ static int list_fields(listing *l, const char *path) {
 
 static int list_described(listing *l, const char *path, ndr_status status) {
   ndr_h5_dataset *dataset = l->dataset;
+  dataset->info.same_as = l->same_as;
   if (status == NDR_OK) return l->visit(l->user, dataset->path, &dataset->info, NULL);
+  if (l->same_as) return 0;
   if (dataset->bare && is_hiding(l, path)) return 0;
   if (status == NDR_ERR_DTYPE && dataset->table) return list_fields(l, path);
   return l->visit(l->user, dataset->path, NULL, reason_of(dataset));
@@ -95,6 +102,37 @@ static int list_dataset(listing *l, const char *path) {
   return l->full ? -1 : stop;
 }
 
+/* ---- Hard links ---------------------------------------------------------------------------------------------------
+ */
+
+static ndr_status fail_list(const ndr_h5_dataset *dataset) {
+  return ndr_hdf_fail(NDR_ERR_FILE, dataset->file, "its datasets cannot be listed");
+}
+
+static bool find_links(listing *l) {
+  if (l->linked) return true;
+  l->linked = ndr_hard_links_find(l->dataset->file_id, &l->links);
+  if (!l->linked) l->status = fail_list(l->dataset);
+  if (!l->linked) ndr_hard_links_free(&l->links);
+  return l->linked;
+}
+
+/* By each of its paths, the one in the fewest groups first. */
+static int list_links(listing *l, const ndr_hdf_object *object, const char *path) {
+  int count, most = l->dataset->all_paths ? INT_MAX : 1;
+  if (!find_links(l)) return -1;
+  const ndr_hard_link *links = ndr_hard_links_of(&l->links, object, &count);
+  if (!links) return list_dataset(l, path);
+  char *first = ndr_netcdf_shown(links[0].path);
+  l->full = !first;
+  int stop = first ? list_dataset(l, links[0].path) : -1;
+  l->same_as = first;
+  for (int i = 1; i < count && i < most && stop == 0; i++) stop = list_dataset(l, links[i].path);
+  l->same_as = NULL;
+  free(first);
+  return stop;
+}
+
 /* ---- External links ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -114,10 +152,6 @@ static int keep_external(void *user, const char *name, H5L_type_t type) {
   return l->full ? -1 : 0;
 }
 
-static ndr_status fail_list(const ndr_h5_dataset *dataset) {
-  return ndr_hdf_fail(NDR_ERR_FILE, dataset->file, "its datasets cannot be listed");
-}
-
 static int find_externals(listing *l, const char *path) {
   external_search s = {l, strcmp(path, "/") == 0 ? "" : path};
   hid_t group = H5Gopen2(l->dataset->file_id, path, H5P_DEFAULT);
@@ -129,7 +163,10 @@ static int find_externals(listing *l, const char *path) {
 
 static int list_entry(void *user, const char *path, bool is_dataset) {
   listing *l = user;
+  ndr_hdf_object object;
   if (!is_dataset) return *l->prefix ? 0 : find_externals(l, path);
+  if (!*l->prefix && ndr_hdf_identify(l->dataset->file_id, path, H5P_DEFAULT, &object) && object.links > 1)
+    return list_links(l, &object, path);
   char *whole = ndr_hdf_join(l->prefix, path, "");
   l->full = whole == NULL;
   int stop = whole ? list_dataset(l, whole) : -1;
@@ -154,22 +191,17 @@ static int list_external(listing *l, const char *path) {
   return done;
 }
 
-static void end(listing *l, ndr_known_scales *known) {
-  l->dataset->known = NULL;
-  for (int i = 0; i < known->count; i++) free(known->all[i].path);
-  free(known->all);
+static void end(listing *l) {
+  if (l->linked) ndr_hard_links_free(&l->links);
   for (int i = 0; i < l->external_count; i++) free(l->externals[i]);
   free(l->externals);
 }
 
 ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user) {
   listing l = {.dataset = dataset, .visit = visit, .user = user, .prefix = ""};
-  ndr_known_scales known = {0, NULL};
-  dataset->known = &known;
   herr_t done = ndr_hdf_visit(dataset->file_id, list_entry, &l);
-  dataset->known = NULL; /* other files have other scales */
   for (int i = 0; i < l.external_count && done == 0; i++) done = list_external(&l, l.externals[i]);
-  end(&l, &known);
+  end(&l);
   if (done >= 0) return NDR_OK;
   if (l.full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   return l.status == NDR_OK ? fail_list(dataset) : l.status;

@@ -4,11 +4,15 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ndreduce/operator.h"
 
 /* Names that no user is likely to have taken. */
 #define STATE "ndr_where"
+
+/* What an operator has behind the expression. */
+#define BEHIND ") -> " STATE
 
 /* ---- Names in the text ------------------------------------------------------------------------------------------- */
 
@@ -162,7 +166,7 @@ static char *write_operator(const ndr_besides *operands, const char *expression)
   for (int i = 0; i < c->count; i++)
     if (may_be_nan(operands->arrays[c->arrays[i]].dtype))
       fprintf(to, "%s == %s && ", operands->names[c->arrays[i]], operands->names[c->arrays[i]]);
-  fprintf(to, "(%s) -> " STATE, expression);
+  fprintf(to, "(%s" BEHIND, expression);
   fclose(to);
   return text;
 }
@@ -174,39 +178,73 @@ static bool is_closed(const char *text, long length) {
   return open == 0;
 }
 
+/* The column, from 1, of the first ")" that closes no "("; 0 if there is none. It would close the bracket that the
+ * operator's text has around the expression. */
+static long find_stray(const char *text) {
+  int open = 0;
+  for (long i = 0; text[i]; i++) {
+    open += (text[i] == '(') - (text[i] == ')');
+    if (open < 0) return i + 1;
+  }
+  return 0;
+}
+
+/* For those who write conditions as in Python or SQL. */
+static const char *find_hint(const char *at) {
+  size_t length = strcspn(at, " \t(");
+  if (*at == '=') return "; == compares";
+  if (length == 3 && strncasecmp(at, "and", length) == 0) return "; and is written &&";
+  return length == 2 && strncasecmp(at, "or", length) == 0 ? "; or is written ||" : "";
+}
+
 /* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. Of a long
  * text the sentence shows the beginning. */
 static void explain(const char *text, const char *expression, char *reason, size_t capacity) {
-  const char *sentence = ndr_last_error(), *inside = strstr(text, expression), *head = "column ";
+  const char *sentence = ndr_last_error(), *head = "column ", *hint = "";
+  size_t before = strlen(text) - strlen(expression) - strlen(BEHIND);
   snprintf(reason, capacity, "%s", sentence);
-  if (!inside || strncmp(sentence, head, strlen(head)) != 0) return;
+  if (strncmp(sentence, head, strlen(head)) != 0) return;
   char *behind;
-  long column = strtol(sentence + strlen(head), &behind, 10);
+  long column = strtol(sentence + strlen(head), &behind, 10) - (long)before;
+  long end = (long)strlen(expression) + 1, stray = find_stray(expression);
   const char *cause = strstr(behind, "': ");
   if (!cause) return;
   cause += strlen("': ");
-  long shift = inside - text, end = (long)strlen(expression) + 1;
-  column -= shift;
-  if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */
+  if (column <= 0) snprintf(reason, capacity, "%s", cause); /* a name that arrays cannot have */
+  if (column <= 0) return;
+  if (column > end) column = end;
+  bool behind_stray = stray && column > stray;
+  if (behind_stray) column = stray;
+  if (behind_stray || (strcmp(cause, "expected ')'") == 0 && is_closed(expression, column - 1))) {
     cause = "expected an operator or the end";
-    column--;
-  } else if (strcmp(cause, "expected ')'") == 0 && column > 0 && is_closed(expression, column - 1)) {
-    bool equals = column <= (long)strlen(expression) && expression[column - 1] == '=';
-    cause = equals ? "expected an operator or the end; == compares" : "expected an operator or the end";
+    hint = find_hint(expression + column - 1);
   }
-  if (column > 0) snprintf(reason, capacity, "column %ld: %s", column < end ? column : end, cause);
+  snprintf(reason, capacity, "column %ld: %s%s", column, cause, hint);
+}
+
+/* Makes the operator of a text that has the expression in brackets. `written` is what the user has written. */
+static ndr_status create_of(ndr_op *op, const char *text, const char *expression, const char *written) {
+  char reason[512];
+  long stray = find_stray(expression);
+  ndr_status status = ndr_operator_create(op, text, NULL, 0);
+  if (status == NDR_OK && !stray) return NDR_OK;
+  if (status == NDR_OK) {
+    ndr_operator_destroy(*op);
+    snprintf(reason, sizeof reason, "column %ld: expected an operator or the end", stray);
+    status = NDR_ERR_PARSE;
+  } else {
+    explain(text, expression, reason, sizeof reason);
+  }
+  *op = 0;
+  return ndr_fail(status, "operand where '%s': %s", written, reason);
 }
 
 static ndr_status create(ndr_besides *operands, const char *expression) {
-  char reason[512];
   char *text = write_operator(operands, expression);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
-  ndr_status status = ndr_operator_create(&operands->condition.op, text, NULL, 0);
-  if (status != NDR_OK) explain(text, expression, reason, sizeof reason);
+  ndr_status status = create_of(&operands->condition.op, text, expression, operands->condition.text);
   free(text);
-  if (status == NDR_OK) return NDR_OK;
-  operands->condition.op = 0;
-  return ndr_fail(status, "operand where '%s': %s", operands->condition.text, reason);
+  return status;
 }
 
 ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info) {
@@ -223,6 +261,42 @@ ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const nd
   free(expression);
   return status;
 }
+
+/* ---- Without a dataset ------------------------------------------------------------------------------------------- */
+
+/* Finds the names of arrays, each once; *count is more than there is room for if there are too many. */
+static void find_arrays(const char *text, name *arrays, int *count) {
+  *count = 0;
+  for (name n; next_name(text, &n) && *count <= NDR_MAX_OPERANDS; text = n.start + n.length) {
+    bool known = n.call || is_called(&n, "x");
+    for (int i = 0; i < *count && !known; i++)
+      known = arrays[i].length == n.length && strncmp(arrays[i].start, n.start, (size_t)n.length) == 0;
+    if (!known && (*count)++ < NDR_MAX_OPERANDS) arrays[*count - 1] = n;
+  }
+}
+
+ndr_status ndr_h5_condition_check(const char *text) {
+  name arrays[NDR_MAX_OPERANDS];
+  int count;
+  ndr_op op;
+  char *operator_text = NULL;
+  size_t length;
+  if (!text) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_condition_check: null pointer");
+  find_arrays(text, arrays, &count);
+  if (count > NDR_MAX_OPERANDS) return fail_room();
+  FILE *to = open_memstream(&operator_text, &length);
+  if (!to) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  fputs("where(x", to);
+  for (int i = 0; i < count; i++) fprintf(to, ", %.*s", arrays[i].length, arrays[i].start);
+  fprintf(to, "): " STATE " |= (%s" BEHIND, text);
+  bool written = fclose(to) == 0;
+  ndr_status status = written ? create_of(&op, operator_text, text, text) : ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  free(operator_text);
+  if (status == NDR_OK) ndr_operator_destroy(op);
+  return status;
+}
+
+/* ---- Masks ------------------------------------------------------------------------------------------------------- */
 
 ndr_status ndr_condition_of_mask(ndr_besides *operands, int array) {
   operands->condition.text = "mask";

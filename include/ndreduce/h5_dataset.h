@@ -12,7 +12,7 @@
 #ifndef NDREDUCE_H5_DATASET_H
 #define NDREDUCE_H5_DATASET_H
 
-#include "ndreduce/plan.h"
+#include "ndreduce/comm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +35,9 @@ NDR_API ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *con
 
 typedef struct ndr_h5_dataset ndr_h5_dataset;
 
+/* What ranks share of the files that they read; see "Many ranks" below. */
+typedef struct ndr_h5_structure ndr_h5_structure;
+
 /* What opening a file may do. Start from NDR_H5_ACCESS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_access {
   size_t size;
@@ -48,9 +51,10 @@ typedef struct ndr_h5_access {
   int any_type;  /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
                     and netCDF dimensions without coordinates */
   int all_paths; /* not 0: ndr_h5_list visits a dataset by each of its paths */
+  ndr_h5_structure *structure; /* of a comm whose ranks open the same files; NULL: this process reads all by itself */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0, 0 }
+  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0, 0, NULL }
 
 /* A virtual dataset is made of pieces of other datasets. */
 typedef enum ndr_h5_layout {
@@ -210,6 +214,30 @@ typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
  * there is none that can be reduced. */
 NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit,
                                      void *user);
+
+/* ---- Many ranks -------------------------------------------------------------------------------------------------- */
+
+/* Ranks that reduce a dataset together (ndr_h5_options.comm) all open it, and each would read all that its files have
+ * beside elements: headers, coordinates, the index of chunks. With a structure (ndr_h5_access) rank 0 alone reads that.
+ * For each reduction
+ *   - rank 0 opens the dataset and all else that the reduction needs, then calls ndr_h5_structure_share;
+ *   - the others call ndr_h5_structure_share, then open the same.
+ *
+ * Files have the same names on all ranks. They are opened, and what is opened is used, in the thread that makes the
+ * collective calls. A rank with another file than rank 0, or that needs more of it than rank 0 has read, reads what it
+ * lacks: results never depend on what is shared. Two files are one if their sizes, inodes and times are the same, else
+ * if their sizes and the first and last 4 KiB are, which the rank reads.
+ *
+ * Rank 0 keeps at most 256 MiB of all files, and so does each rank. The comm must outlive the structure. */
+NDR_API ndr_status ndr_h5_structure_create(ndr_h5_structure **structure, ndr_comm *comm);
+
+/* Hands the other ranks what rank 0 has read of files since it was last called, by a tree of letters. Collective: the
+ * others call it before they open the files, rank 0 after that. Fails on all ranks if one lacks memory, or calls
+ * ndr_comm_agree in its place because it cannot open a file. */
+NDR_API ndr_status ndr_h5_structure_share(ndr_h5_structure *structure);
+
+/* Call when all that was opened with it is closed. NULL: does nothing. */
+NDR_API void ndr_h5_structure_destroy(ndr_h5_structure *structure);
 
 #ifdef __cplusplus
 }

@@ -219,17 +219,17 @@ typedef struct ndr_h5_options {
    * where a file is damaged, and with NDR_ERR_UNSUPPORTED for a GPU where the CPU has reduced the parts. */
   int state_count;
   const char *const *states;
-  /* Ranks that do the reduction together, each of which has opened the dataset itself; NULL: this process does it
-   * alone. The call is collective (comm.h). Half of the dataset's pieces are dealt to the ranks at the beginning,
-   * the others one range after the other to whoever is ready. Where several ranks have pieces of the same outputs,
-   * one of them merges their states. Rank 0 gets the results, with the same bits as without ranks; on others
-   * `results` may be NULL. Where rank 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. memory and
-   * threads are each rank's; by default ranks that share a machine divide what it has. NDR_H5_AUTO is the CPU. With
-   * NDR_H5_CUDA each rank names its GPU; by NDR_H5_ALL the GPUs of a machine are dealt to the ranks there, some to
-   * each, or one to several. They should be of one kind. on_progress gets the progress of all on rank 0, that of its
-   * own rank elsewhere. Fails with NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last
-   * bytes are compared) or cuts, or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for
-   * scans. */
+  /* Ranks that do the reduction together, each of which has opened the dataset itself, best with a structure
+   * (h5_dataset.h), so that rank 0 alone reads all but elements; NULL: this process does it alone. The call is
+   * collective (comm.h). Half of the dataset's pieces are dealt to the ranks at the beginning, the others one range
+   * after the other to whoever is ready. Where several ranks have pieces of the same outputs, one of them merges their
+   * states. Rank 0 gets the results, with the same bits as without ranks; on others `results` may be NULL. Where rank
+   * 0 calls ndr_h5_writer_add_reduced, the others call ndr_h5_reduce. memory and threads are each rank's; by default
+   * ranks that share a machine divide what it has. NDR_H5_AUTO is the CPU. With NDR_H5_CUDA each rank names its GPU;
+   * by NDR_H5_ALL the GPUs of a machine are dealt to the ranks there, some to each, or one to several. They should be
+   * of one kind. on_progress gets the progress of all on rank 0, that of its own rank elsewhere. Fails with
+   * NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last bytes are compared) or cuts,
+   * or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans. */
   ndr_comm *comm;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

@@ -15,7 +15,7 @@ typedef struct ndr_letter {
 } ndr_letter;
 
 /* The calls that ranks make together. */
-typedef enum ndr_call { NDR_CALL_AGREE, NDR_CALL_PARTS, NDR_CALL_H5 } ndr_call;
+typedef enum ndr_call { NDR_CALL_AGREE, NDR_CALL_PARTS, NDR_CALL_H5, NDR_CALL_STRUCTURE } ndr_call;
 
 /* Handles a letter. If it fails, this rank has failed. */
 typedef ndr_status ndr_mail_handler(void *user, ndr_letter *letter);

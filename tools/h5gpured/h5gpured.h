@@ -215,6 +215,9 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many);
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
 
+/* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
+void members_leave_ranks(members *m);
+
 /* Whether nothing is wrong with numbers; after a complaint false. */
 bool member_is_sound(const members *m, const member *one);
 
@@ -362,6 +365,15 @@ __attribute__((noreturn)) void ranks_exit(int code);
 
 /* The ranks; NULL: this process is alone. */
 ndr_comm *ranks_comm(void);
+
+/* What ranks share of the files; NULL without ranks. */
+ndr_h5_structure *ranks_structure(void);
+
+/* Before each reduction rank 0 hands the others, by ranks_lead, what it has read of the files by then. The others wait
+ * for it in ranks_follow, before they open what is reduced. Each does nothing where the other one is called for; false
+ * after a failure. */
+bool ranks_lead(void);
+bool ranks_follow(void);
 
 /* Whether this process has the output: it is rank 0, or alone. */
 bool ranks_leads(void);

@@ -31,6 +31,7 @@ ndr_h5_access input_access(const h5gpured_options *options) {
   access.raw = options->raw;
   access.allow_external = options->allow_external;
   access.on_remark = say_remark;
+  access.structure = ranks_structure();
   return access;
 }
 

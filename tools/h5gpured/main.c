@@ -174,7 +174,8 @@ static bool open_member(const members *m, const member *one, ndr_h5_dataset **da
 
 static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
   ndr_h5_dataset *dataset;
-  return open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, true, to);
+  bool follows = i == m->chosen[0] || ranks_follow();
+  return follows && open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, true, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
@@ -190,7 +191,10 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
   complaints_end();
-  if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
+  if (good && to && !m.path && options->format == FORMAT_HDF5) {
+    members_leave_ranks(&m);
+    good = others_copy(&m, to);
+  }
   groups_close(&kept);
   members_free(&m);
   return good;
@@ -201,7 +205,7 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   kept_groups kept = {NULL, NULL};
   bool many;
   crash_while_reading(options->inputs[input]);
-  if (!input_is_many(options, input, &many)) return false;
+  if (!ranks_follow() || !input_is_many(options, input, &many)) return false;
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));

@@ -353,8 +353,9 @@ static bool check_table(const members *m) {
 }
 
 /* Keeps the file open: else HDF5 reads its superblock and groups again for each variable. */
-static void hold_file(members *m) {
+static void hold_file(members *m, ndr_h5_structure *structure) {
   ndr_h5_access access = input_access(m->options);
+  access.structure = structure;
   access.on_remark = NULL;
   access.any_type = access.raw = 1;
   if (ndr_h5_open(&m->held, m->file, m->all[m->chosen[0]].path, &access) != NDR_OK) m->held = NULL;
@@ -369,8 +370,14 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
               check_table(m);
-  if (good) hold_file(m);
+  if (good) hold_file(m, ranks_structure());
   return good;
+}
+
+void members_leave_ranks(members *m) {
+  if (!ranks_structure()) return;
+  ndr_h5_close(m->held);
+  hold_file(m, NULL);
 }
 
 void members_free(members *m) {

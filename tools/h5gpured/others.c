@@ -40,6 +40,7 @@ static void tell(const search *s, const left_out *list, const char *more) {
 static ndr_h5_access access_of(const search *s) {
   ndr_h5_access access = input_access(s->m->options);
   access.any_type = 1;
+  access.structure = NULL; /* see members_leave_ranks */
   access.raw = !s->m->options->concat || concat_new_dim(s->m->options);
   return access;
 }

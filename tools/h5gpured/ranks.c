@@ -15,12 +15,14 @@
 #include "h5gpured/h5gpured.h"
 #include "ndreduce/comm.h"
 #include "ndreduce/device.h"
+#include "ndreduce/h5.h"
 
-static ndr_comm *comm;           /* NULL: this process is alone */
-static bool agreed;              /* on how the program ends */
-static char sentence[1024];      /* why this rank has failed */
-static ndr_comm calls;           /* the comm as MPI's library has made it */
-static void (*stop)(ndr_comm *); /* ends MPI */
+static ndr_comm *comm;              /* NULL: this process is alone */
+static ndr_h5_structure *structure; /* of the files that ranks open */
+static bool agreed;                 /* on how the program ends */
+static char sentence[1024];         /* why this rank has failed */
+static ndr_comm calls;              /* the comm as MPI's library has made it */
+static void (*stop)(ndr_comm *);    /* ends MPI */
 static void (*abort_all)(ndr_comm *, int code);
 
 enum { TURN_SECONDS = 5, START_SECONDS = 600 };
@@ -79,6 +81,7 @@ void ranks_exit(int code) {
 /* ---- MPI --------------------------------------------------------------------------------------------------------- */
 
 static void end_mpi(void) {
+  ndr_h5_structure_destroy(structure);
   stop(comm);
 }
 
@@ -180,6 +183,7 @@ void ranks_start(h5gpured_options *options) {
     start_mpi();
   }
   if (options->device_id == DEALT_DEVICE) options->device_id = dealt_device();
+  if (comm) ndr_h5_structure_create(&structure, comm); /* share() says it if that fails */
   if (ranks_leads()) return;
   options->explain = options->progress = false;
   options->quiet = true;
@@ -197,6 +201,23 @@ bool ranks_keep(const char *text) {
 
 ndr_comm *ranks_comm(void) {
   return comm;
+}
+
+ndr_h5_structure *ranks_structure(void) {
+  return structure;
+}
+
+static bool share(void) {
+  if (comm && !structure) complain("out of memory");
+  return !comm || (structure && (ndr_h5_structure_share(structure) == NDR_OK || fail()));
+}
+
+bool ranks_lead(void) {
+  return !ranks_leads() || share();
+}
+
+bool ranks_follow(void) {
+  return ranks_leads() || share();
 }
 
 bool ranks_agree(bool good) {

@@ -5,8 +5,9 @@
 #include "h5/file/hdf.h"
 
 typedef struct ndr_raw {
-  int fd;        /* HDF5's own */
-  uint64_t base; /* where in the file address 0 is */
+  int fd;                            /* HDF5's own */
+  const struct ndr_reading *reading; /* of a file that ranks share; else NULL */
+  uint64_t base;                     /* where in the file address 0 is */
   size_t address_bytes, length_bytes;
   bool failed; /* the file could not be read, or memory ran out: what was not found may be there */
 } ndr_raw;

@@ -189,6 +189,7 @@ static ndr_status describe_storage(ndr_h5_dataset *dataset) {
   return status;
 }
 
+/* To add up the bytes HDF5 reads all of the index of the chunks. Rank 0 hands it to the others. */
 static ndr_status describe_bytes(ndr_h5_dataset *dataset) {
   hsize_t bytes;
   if (dataset->info.stored_bytes != 0) return NDR_OK;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/file/hdf.h"
+#include "h5/file/reading_driver.h"
 #include "h5/find/path.h"
 
 /* What a file that HDF5 does not open may be, by its first bytes. */
@@ -78,7 +78,7 @@ static ndr_status fail_to_open(const char *file) {
   return advice ? ndr_fail(NDR_ERR_FILE, "%s: %s", file, advice) : status;
 }
 
-ndr_status ndr_hdf_open(const char *file, hid_t *opened) {
+ndr_status ndr_hdf_open(const char *file, ndr_h5_structure *structure, hid_t *opened) {
   struct stat facts;
   if (stat(file, &facts) != 0) return ndr_path_fail(file);
   if (!S_ISREG(facts.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", file);
@@ -87,9 +87,10 @@ ndr_status ndr_hdf_open(const char *file, hid_t *opened) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   H5Pset_file_locking(access, true, true);
 #endif
-  /* Reading in parallel goes by this driver's descriptor, whatever the environment says. */
-  H5Pset_fapl_sec2(access);
-  *opened = H5Fopen(file, H5F_ACC_RDONLY, access);
+  /* Reading in parallel goes by these drivers' descriptors, whatever the environment says. */
+  *opened = H5I_INVALID_HID;
+  if (structure ? ndr_reading_driver_set(access, structure) : H5Pset_fapl_sec2(access) >= 0)
+    *opened = H5Fopen(file, H5F_ACC_RDONLY, access);
   ndr_status status = *opened < 0 ? fail_to_open(file) : NDR_OK;
   H5Pclose(access);
   return status;

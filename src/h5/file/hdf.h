@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/status.h"
+#include "ndreduce/h5_dataset.h"
 
 /* HDF5's settings while one of our calls runs, and what they were before. */
 typedef struct ndr_hdf_scope {
@@ -93,8 +94,8 @@ bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *s
  * values. */
 bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
 
-/* Opens a file to read; a failure says what the file is instead. */
-ndr_status ndr_hdf_open(const char *file, hid_t *opened);
+/* Opens a file to read; a failure says what the file is instead. structure: what ranks share of it, or NULL. */
+ndr_status ndr_hdf_open(const char *file, ndr_h5_structure *structure, hid_t *opened);
 
 /* Three texts one after the other, to be freed; NULL where there is no memory. Not of HDF5. */
 char *ndr_hdf_join(const char *a, const char *b, const char *c);

@@ -147,7 +147,7 @@ static ndr_status open_new(ndr_links *links, const char *path, ndr_link_kind kin
   NDR_TRY(permit(links, path, &facts));
   struct ndr_linked_file *added = next_file(links, &facts, kind);
   if (!added) return fail_memory();
-  ndr_status status = ndr_hdf_open(path, &added->id);
+  ndr_status status = ndr_hdf_open(path, links->structure, &added->id);
   if (status != NDR_OK) {
     snprintf(reason, sizeof reason, "%s", ndr_last_error());
     return ndr_fail(status, "needs %s", reason);
@@ -182,8 +182,8 @@ static herr_t follow(const char *parent_file, const char *parent_group, const ch
   return links->status == NDR_OK ? 0 : -1;
 }
 
-ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere) {
-  *links = (ndr_links){.access = H5Pcreate(H5P_DATASET_ACCESS)};
+ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere, ndr_h5_structure *structure) {
+  *links = (ndr_links){.access = H5Pcreate(H5P_DATASET_ACCESS), .structure = structure};
   /* Every chunk is read once and whole, so HDF5's chunk cache would only cost memory and a copy. */
   if (links->access < 0 || H5Pset_chunk_cache(links->access, 1, 0, 1.0) < 0 ||
       H5Pset_elink_cb(links->access, follow, links) < 0 || H5Pset_efile_prefix(links->access, "${ORIGIN}") < 0)

@@ -22,9 +22,11 @@ typedef struct ndr_links {
   struct ndr_linked_file *files;
   int mapping_count;   /* of virtual datasets, looked at so far */
   int64_t chunk_bytes; /* the largest chunk that a source of a virtual dataset decodes */
+  ndr_h5_structure *structure;
 } ndr_links;
 
-ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere);
+/* structure: what ranks share of the files, or NULL. */
+ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere, ndr_h5_structure *structure);
 void ndr_links_end(ndr_links *links);
 
 /* Whether the data of a dataset may be read: checks all other files that HDF5 would open for them. To be called before

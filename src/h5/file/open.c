@@ -5,6 +5,7 @@
 #include "core/sized.h"
 #include "h5/file/join.h"
 #include "h5/file/part.h"
+#include "h5/file/structure.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
 
@@ -106,8 +107,8 @@ static ndr_status open_named(ndr_h5_dataset *dataset, char *path) {
 }
 
 static ndr_status open_file(ndr_h5_dataset *dataset) {
-  NDR_TRY(ndr_hdf_open(dataset->file, &dataset->file_id));
-  return ndr_links_start(dataset->links, dataset->file, dataset->allow_external);
+  NDR_TRY(ndr_hdf_open(dataset->file, dataset->structure, &dataset->file_id));
+  return ndr_links_start(dataset->links, dataset->file, dataset->allow_external, dataset->structure);
 }
 
 static ndr_status open_largest(ndr_h5_dataset *dataset) {
@@ -163,6 +164,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   dataset->allow_external = read.allow_external;
   dataset->any_type = read.any_type;
   dataset->all_paths = read.all_paths;
+  dataset->structure = read.structure;
   dataset->remarks = (ndr_remarks){.tell = read.on_remark, .user = read.user};
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
@@ -181,6 +183,7 @@ static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char
   NDR_TRY(create(&dataset, file, access));
   dataset->along = along;
   ndr_hdf_enter(&scope, dataset->no_plugins);
+  if (dataset->structure) ndr_structure_opens(dataset->structure);
   ndr_status status = heed(dataset, open_dataset(dataset, path, rest));
   ndr_hdf_leave(&scope);
   dataset->along = NULL;
@@ -201,6 +204,7 @@ static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr
   silent.raw = first->raw;
   silent.allow_external = first->allow_external;
   silent.any_type = first->any_type;
+  silent.structure = first->structure;
   NDR_TRY(open_one(&second, first->file, path, &silent, NULL, &again));
   ndr_part_cut(second, rest->dim, &rest->run);
   ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "h5/ranks/state_bytes.h"
+#include "h5/file/structure.h"
 
 /* What the description of a job begins with that GPUs do. */
 static const char by_gpus[] = "GPUs: ";
@@ -62,28 +61,18 @@ void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
 
 /* ---- What must be the same -------------------------------------------------------------------------------------- */
 
-enum { SIGNED_BYTES = 4096 };
-
-/* The size of a file, and a checksum of its first and last bytes: the first change with its structure, the last when
- * something is appended. Not its time, which a copy does not keep. */
-static void print_file(FILE *to, const char *path) {
-  unsigned char bytes[SIGNED_BYTES];
-  struct stat about;
-  uint64_t check = NDR_STATE_CHECK_START;
-  FILE *file = fopen(path, "rbe");
-  if (!file || fstat(fileno(file), &about) != 0) about.st_size = -1;
-  for (int end = 0; file && end < 2; end++) {
-    if (end && about.st_size > SIGNED_BYTES) fseeko(file, about.st_size - SIGNED_BYTES, SEEK_SET);
-    check = ndr_state_check(check, bytes, fread(bytes, 1, sizeof bytes, file));
-  }
-  if (file) fclose(file);
-  fprintf(to, " of %lld bytes (%016llx), ", (long long)about.st_size, (unsigned long long)check);
+/* Not the file's time, which a copy does not keep. */
+static void print_file(FILE *to, const ndr_h5_dataset *dataset) {
+  int64_t bytes;
+  uint64_t check;
+  ndr_structure_sum(dataset->structure, dataset->file, &bytes, &check);
+  fprintf(to, " of %lld bytes (%016llx), ", (long long)bytes, (unsigned long long)check);
 }
 
 static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
   if (!dataset->part_count) {
     fprintf(to, "%s%s", dataset->path, dataset->raw ? " raw" : "");
-    print_file(to, dataset->file);
+    print_file(to, dataset);
   }
   for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
   for (int d = 0; d < dataset->info.ndim; d++)

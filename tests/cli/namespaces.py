@@ -47,7 +47,8 @@ def make_machines(folder):
     with open(f"{folder}/hosts", "w", encoding="ascii") as file:
         file.write("127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in MACHINES.items()))
     subprocess.run(["mount", "--bind", f"{folder}/hosts", "/etc/hosts"], check=True)
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+    for place in ("/run", "/dev/shm"):  # what killed ranks leave in the latter goes with us
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
     ip("link", "add", "bridge", "type", "bridge")
     for link in ("lo", "bridge"):
         ip("link", "set", link, "up")

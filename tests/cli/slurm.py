@@ -42,6 +42,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 KillWait=2
+FirstJobId={first}
 SchedulerParameters=sched_interval=1,sched_min_interval=100000,bf_interval=1
 {nodes}
 PartitionName=all Nodes=ALL Default=YES
@@ -71,7 +72,9 @@ def configure(folder):
                       for name, port in zip(NODES, ports[1:]))
     path = os.path.join(folder, "slurm.conf")
     with open(path, "w", encoding="ascii") as file:
-        file.write(CONFIGURATION.format(host=socket.gethostname(), ports=ports, folder=folder, nodes=nodes))
+        # Open MPI's shared memory has a name made of the job's number, and that of a job that was killed stays.
+        first = 1 + int.from_bytes(os.urandom(3), "little")
+        file.write(CONFIGURATION.format(host=socket.gethostname(), ports=ports, folder=folder, nodes=nodes, first=first))
     os.environ["SLURM_CONF"] = path
     with open(os.path.join(folder, "hosts"), "w", encoding="ascii") as file:
         file.write(f"127.0.0.1 localhost {socket.gethostname()} {' '.join(NODES)}\n")

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Ranks on machines with a network between them: namespaces.py TOOL SOURCE_DIR [COMPILER_FLAG]...
 
-Three machines, which are network namespaces with an address and a host name each, joined by a bridge. Open MPI's messages go by
-TCP from one to the other; MPICH's UCX sees that all is one machine, takes its memory, and its launcher alone the network. Any ranks give the results of one process, to the last bit; a rank that is killed on one
-machine ends those of the others; a machine that has another file is noticed; and when a cable is pulled out, no output
-comes. Exits 77, which CTest shows as skipped, where iproute2, an MPI or h5py is missing, and without the rights to make
-namespaces.
+Three machines, which are network namespaces with an address and a host name each, joined by a bridge. Open MPI's messages
+go by TCP from one to the other; MPICH's UCX sees that all is one machine and takes its memory, so that its launcher alone
+has the network. Any ranks give the results of one process, to the last bit; a rank that is killed on one machine ends those
+of the others; a machine that has another file is noticed; and when a cable is pulled out, no output comes. Exits 77, which
+CTest shows as skipped, where iproute2, an MPI or h5py is missing, and without the rights to make namespaces.
 """
 import contextlib
 import os

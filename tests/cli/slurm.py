@@ -171,7 +171,8 @@ def job_script(source):
     """The one that many-machines.md shows, for our machines and files."""
     with open(f"{source}/tools/h5gpured/many-machines.md", encoding="utf-8") as file:
         script = re.search(r"```sh\n(#!/bin/sh\n#SBATCH.*?)```", file.read(), re.DOTALL)[1]
-    for old, new in (("--nodes=4", "--nodes=2"), (" h5gpured ", ' "$TOOL" '), ("tas_19*.nc", "a.nc:/x b.nc:/x"), ("mean.nc", "together.nc")):
+    changes = {"--nodes=4": "--nodes=2", " h5gpured ": ' "$TOOL" ', "tas_19*.nc": "a.nc:/x b.nc:/x", "mean.nc": "together.nc"}
+    for old, new in changes.items():
         if old not in script:
             sys.exit(f"many-machines.md: no '{old}' in the job script")
         script = script.replace(old, new)

@@ -110,6 +110,18 @@ def ready(folder, processes):
         states = subprocess.run(["sinfo", "-hNo", "%t"], text=True, capture_output=True, check=False).stdout.split()
 
 
+def tasks(program):
+    """The processes of a program on this machine that our Slurm has started."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                of_ours = b"SLURM_CONF=" + os.environ["SLURM_CONF"].encode() in file.read().split(b"\0")
+            if of_ours and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(program):
+                found.append(int(pid))
+    return found
+
+
 @contextlib.contextmanager
 def slurm():
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +140,9 @@ def slurm():
             for process in reversed(processes):
                 process.terminate()
                 process.wait()
+            for pid in tasks("/usr/sbin/slurmstepd"):  # those of jobs that were killed are slow to go
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 # ---- What is run
@@ -240,18 +255,6 @@ def check_refusals(tool, folder, problems):
 
 
 # ---- What is killed
-
-def tasks(tool):
-    """The processes of the tool on this machine that Slurm has started for us."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                of_ours = b"SLURM_CONF=" + os.environ["SLURM_CONF"].encode() in file.read().split(b"\0")
-            if of_ours and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(tool):
-                found.append(int(pid))
-    return found
-
 
 def wait_for(condition, seconds):
     end = time.monotonic() + seconds

@@ -153,7 +153,7 @@ LONG = ["long.nc:/x", "-d", "0", "--op", "sum,var,logsumexp", "-t1", "--memory",
 def begin_long(tool, folder, launcher, library):
     process = ranks.begin(launcher, library, RANKS, folder, [tool, *LONG])
     wait_for(lambda: len(tasks(tool)) == RANKS or process.poll() is not None, 30)
-    time.sleep(random.uniform(0.3, 0.6))
+    time.sleep(random.uniform(0.1, 0.4))
     return process
 
 

@@ -283,7 +283,7 @@ def check_kills(tool, folder, problems):
             if end[0] == "hangs" or not wait_for(lambda: not tasks(tool), 10):
                 problems.append(f"{kind}: {end}, and tasks {tasks(tool)} go on")
             # All may have been done before.
-            if os.path.exists(f"{folder}/bad.nc") and (end[0] or contents(f"{folder}/bad.nc") != contents(f"{folder}/whole.nc")):
+            if os.path.exists(f"{folder}/bad.nc") and contents(f"{folder}/bad.nc") != contents(f"{folder}/whole.nc"):
                 problems.append(f"{kind}: {end}, and an output")
             for name in os.listdir(folder):
                 if name.startswith("bad.nc"):

@@ -117,6 +117,15 @@ def check_ranks(folder):
              "work_seconds": {"one process": 0.75, "2 x 8": 0.5}}]}))
     _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "ranks")
     check("ranks", "| 16 | 1.00 (0.75) | 1.50 (0.50) |" in text and "2 MiB, 1 MiB deflated" in text and "xarray was not there" in text, text)
+    (folder / "ranks.json").write_text(json.dumps({
+        "commit": "feed", "date": "2001-02-03T", "machine": machine, "statistic": "median",
+        "versions": {"mpi": "MPI 9", "xarray": "8.1", "dask": "7.2", "cdo": "Operators version 6.3 (https)", "nco": None}, "rows": [
+            {"cores": 16, "shape": [9, 8, 7], "bytes": 2**21, "stored_bytes": 2**20, "runs": {"one process": 3, "CDO": 1},
+             "seconds": {"one process": 1.0, "2 x 8": 1.5, "xarray + dask, 4 x 4": 4.0, "CDO": 5.0},
+             "work_seconds": {"one process": 0.75, "2 x 8": 0.5, "xarray + dask, 4 x 4": 2.5}}]}))
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "ranks")
+    check("ranks beside others", "| ranks x threads 2 x 8 | xarray + dask, 4 x 4 | CDO |" in text and "| 4.00 (2.50) | 5.00 |" in text and
+          "the median of 1 to 3 runs" in text and "MPI 9, xarray 8.1, dask 7.2, CDO 6.3. Made-up" in text, text)
     (folder / "gpu-parts.json").write_text(json.dumps({
         "commit": "feed", "date": "2001-02-03T", "machine": machine, "files": [{"job": "-d time", "runs": 12, "sha256": "0"}], "rows": [
             {"case": "sum f32 [8]", "ranks": 4, "gpus": 4, "part_mib": 64, "plain_us": 90, "whole_us": 360, "parts_us": 100}]}))

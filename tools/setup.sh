@@ -36,6 +36,7 @@ libopenmpi-dev command mpicc.openmpi
 openmpi-bin    command mpirun.openmpi
 libmpich-dev   command mpicc.mpich
 mpich          command mpiexec.mpich
+iproute2       command ip
 gnuplot-nox    command gnuplot
 '
 

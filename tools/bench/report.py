@@ -232,6 +232,10 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
+def version_number(said):
+    return re.search(r"[0-9][0-9.]*", said)[0].rstrip(".")
+
+
 def ranks_block():
     """Seconds of whole processes, and in brackets of their work without the start of the launcher and the program."""
     record = load("ranks.json")
@@ -246,11 +250,16 @@ def ranks_block():
         return f"{row['seconds'][name]:.2f}" + (f" ({work:.2f})" if work else "")
     rows = [[str(row["cores"]), *(cell(row, name) for name in names)] for row in record["rows"]]
     row, versions = record["rows"][0], record["versions"]
-    others = f", xarray {versions['xarray']}" if versions["xarray"] else "; xarray was not there"
-    return (table(["cores", *(name if " x " not in name else f"ranks x threads {name}" for name in names)], rows) +
-            f"\n\nSeconds of whole processes with the launcher, the best of several runs from a warm page cache, and in brackets of the "
+    rivals = {"xarray": "xarray", "dask": "dask", "cdo": "CDO", "nco": "NCO"}
+    there = [f"{title} {version_number(versions[name])}" for name, title in rivals.items() if versions.get(name)]
+    others = f", {', '.join(there)}" if there else "; xarray was not there"
+    runs = [count for row in record["rows"] for count in row.get("runs", {}).values()]
+    of_runs = f"{record.get('statistic', 'best')} of {f'{min(runs)} to {max(runs)}' if runs else 'several'} runs from a warm page cache"
+    dask = "; dask has a cluster of workers x threads, and CDO and NCO inflate on one core" if "cdo" in versions else ""
+    return (table(["cores", *(name if " x " not in name or "dask" in name else f"ranks x threads {name}" for name in names)], rows) +
+            f"\n\nSeconds of whole processes with the launcher, the {of_runs}, and in brackets of the "
             f"work alone: mean over time of packed i16 {row['shape']}, {row['bytes'] / 2**20:.0f} MiB, {row['stored_bytes'] / 2**20:.0f} MiB "
-            f"deflated. All give the same bits. {versions['mpi']}{others}. {cpu_provenance(record)}")
+            f"deflated. All ranks give the same bits{dask}. {versions['mpi']}{others}. {cpu_provenance(record)}")
 
 
 def gpu_parts_block():

@@ -19,7 +19,7 @@ include : include                                  : dlpack/* initializer_list
 spec    : spec include                             :
 common  : common include core/status.h core/sized.h core/words.h :
 lang    : lang spec include core/status.h core/types.h core/own_ops.h core/text.h core/number.h :
-core    : core lang spec include                   :
+core    : core lang spec include                   : wmmintrin.h
 scan    : scan core lang spec include              :
 gpuplan : gpuplan scan core lang spec include      :
 cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h

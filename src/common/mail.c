@@ -265,8 +265,9 @@ static void note_stray(ndr_mail *m, int rank) {
   note_failure(m, m->comm.rank, NDR_ERR_ARGUMENT, sentence);
 }
 
-/* END is an outcome, how many letters have come, and pairs: a rank, and how many letters were sent to it. One of another call is no mistake if its
- * rank has failed: ndr_comm_agree may say so in place of a call that the rank cannot make. */
+/* END is an outcome, how many letters have come, and pairs: a rank, and how many letters were sent to it. One of
+ * another call is no mistake if its rank has failed: ndr_comm_agree may say so in place of a call that the rank cannot
+ * make. */
 static ndr_status take_end(ndr_mail *m, const ndr_letter *letter) {
   int64_t pairs;
   const unsigned char *at = take_outcome(m, letter, &pairs);

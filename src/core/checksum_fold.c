@@ -1,20 +1,20 @@
 /* See checksum_fold.h. For brevity x^n stands for x^n modulo P.
  *
  * Two words W, V are W x^64 + V, and n bits further on that is W x^(n+64) + V x^n. Each product of two words of 64 bits
- * has 128, so what 128 bits were is 128 bits again, as long as x^(n+64) and x^n are taken as remainders: one instruction
- * for each product. As the first bit of a word has the highest power, the product of 127 bits comes out as one of 128
- * that is multiplied by x, hence x^(n+63) and x^(n-1). */
+ * has 128, so what 128 bits were is 128 bits again, as long as x^(n+64) and x^n are taken as remainders: one
+ * instruction for each product. As the first bit of a word has the highest power, the product of 127 bits comes out as
+ * one of 128 that is multiplied by x, hence x^(n+63) and x^(n-1). */
 #include "core/checksum_fold.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <wmmintrin.h>
 
-#define CARRYLESS __attribute__((target("sse4.1,pclmul")))
+#define CARRYLESS __attribute__((target("pclmul")))
 
 enum { LANES = 4, STEP = 2 * LANES /* words */ };
 
 bool ndr_checksum_folds(void) {
-  return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+  return __builtin_cpu_supports("pclmul");
 }
 
 static uint64_t power(int n, uint64_t polynomial) {

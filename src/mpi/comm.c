@@ -12,7 +12,12 @@
 
 #include "ndreduce/mpi.h"
 
-enum { TAG = 0, YIELDS = 2000 /* some 1 ms of an idle core */, LEAST_NAP = 10000, LONGEST_NAP = 500000 /* nanoseconds */ };
+enum {
+  TAG = 0,
+  YIELDS = 2000 /* some 1 ms of an idle core */,
+  LEAST_NAP = 10000,
+  LONGEST_NAP = 500000 /* nanoseconds */
+};
 
 /* If more bytes than this would be under way, `send` waits. */
 #define MOST_UNDER_WAY ((size_t)256 << 20)

@@ -2,9 +2,9 @@
  *
  * Each GPU has a part of MIB MiB (1024) of f32. For 1, 2, 4 ... up to GPUS GPUs (all) prints a line of JSON: plain_us
  * of ndreduce for one part, whole_us of ndreduce for all parts on one GPU, and parts_us of ndreduce_parts, from when
- * the first rank begins to when rank 0 has the results; and what the steps of a rank take. Where there are fewer GPUs than
- * ranks, several ranks share a GPU, and all parts together have MIB MiB. All are medians, with the wait for the stream;
- * results are compared. */
+ * the first rank begins to when rank 0 has the results; and what the steps of a rank take. Where there are fewer GPUs
+ * than ranks, several ranks share a GPU, and all parts together have MIB MiB. All are medians, with the wait for the
+ * stream; results are compared. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -158,8 +158,8 @@ static double seconds(void) {
 
 /* How many messages many-machines.md lets the ranks of one stage send. For each rank but 0: job, last report, END,
  * OUTCOME, a last question, and the answer that no range is left; COUNT and DONE, if it ends before all letters to it
- * have come. One more report for each quarter of a second. A question and an answer for each range that is handed out, unless it is rank 0's. The states of each piece,
- * unless its rank owns the output. */
+ * have come. One more report for each quarter of a second. A question and an answer for each range that is handed out,
+ * unless it is rank 0's. The states of each piece, unless its rank owns the output. */
 START_TEST(a_thousand_ranks_send_what_the_model_says) {
   enum { RANKS = 1024, PIECES = 4096, HANDED_OUT = PIECES / 2, ELEMENTS = PIECES * 64 };
   static double numbers[ELEMENTS];

@@ -263,7 +263,8 @@ static void share_twice(ndr_comm *comm, void *user) {
   ndr_h5_structure_destroy(structure);
 }
 
-/* By many-machines.md each rank but 0 says that it waits, gets the letter, and sends END and gets OUTCOME. The index of 2,000 chunks is most of the letter. Rank 0 sends it to ten. */
+/* By many-machines.md each rank but 0 says that it waits, gets the letter, and sends END and gets OUTCOME. The index of
+ * 2,000 chunks is most of the letter. Rank 0 sends it to ten. */
 START_TEST(a_thousand_ranks_send_what_the_model_says) {
   static threads_sent sent[MANY_RANKS];
   static bool good[MANY_RANKS];

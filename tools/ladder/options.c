@@ -155,7 +155,7 @@ static const cli_option rows[] = {
 };
 
 CLI_CHECK(rows);
-const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows, &bench_cli, NULL};
+const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows, &bench_cli, NULL, NULL};
 
 /* ---- Ladders and sizes ------------------------------------------------------------------------------------------- */
 

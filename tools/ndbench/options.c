@@ -119,7 +119,7 @@ static const cli_option rows[] = {
 };
 
 CLI_CHECK(rows);
-const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &bench_ladder_cli, NULL};
+const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &bench_ladder_cli, NULL, NULL};
 
 /* ---- What is timed ----------------------------------------------------------------------------------------------- */
 

@@ -48,7 +48,7 @@ struct ndr_h5_dataset {
   ndr_time_units time;
   char *series_name;
   bool no_plugins, allow_external, raw, any_type, all_paths;
-  bool elsewhere; /* the file that holds it is another one than `file`, which links to it */
+  bool elsewhere;              /* the file that holds it is another one than `file`, which links to it */
   ndr_h5_structure *structure; /* what ranks share of its files, or NULL */
   ndr_remarks remarks;
   const char *along;       /* while it is opened: the dim along which a series is joined, or NULL */

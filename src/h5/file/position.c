@@ -70,7 +70,7 @@ ndr_status ndr_hdf_own_position(const ndr_h5_dataset *dataset, char **position) 
   hid_t file;
   *position = NULL;
   if (!dataset->elsewhere) return own_position_in(dataset, dataset->file_id, position);
-  NDR_TRY(ndr_hdf_open(dataset->file, &file));
+  NDR_TRY(ndr_hdf_open(dataset->file, dataset->structure, &file));
   ndr_status status = own_position_in(dataset, file, position);
   H5Fclose(file);
   return status;

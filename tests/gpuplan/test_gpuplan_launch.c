@@ -92,7 +92,8 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
   case NDR_KERNEL_THREAD_FEW:
     expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == p->thread.team.count && p->splits == 1);
     expect(at, p->thread.team_columns % p->thread.parts == 0);
-    expect(at, p->thread.parts * p->length <= NDR_LOADS_THREAD_FEW);
+    expect(at, p->length <= NDR_FEW_ROWS &&
+                   p->thread.parts * p->length <= (p->thread.parts > 1 ? NDR_LOADS_THREAD_FEW : NDR_FEW_ROWS));
     expect(at, p->reduced_count == 1 && p->thread.near_others == 1);
     break;
   case NDR_KERNEL_TILE_COLUMNS:

@@ -60,7 +60,7 @@ static ndr_status send_message(void *user, int to, const void *bytes, size_t cou
   self->sent.messages++;
   self->sent.bytes += (int64_t)count;
   pthread_mutex_lock(&box->lock);
-  *box->end = made;
+  __atomic_store_n(box->end, made, __ATOMIC_RELEASE);
   box->end = &made->next;
   pthread_cond_signal(&box->filled);
   pthread_mutex_unlock(&box->lock);
@@ -101,11 +101,13 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* Without the lock, which one who polls would hardly ever leave to a sender. */
 static void poll_filled(mailbox *box) {
-  for (int64_t until = now() + threads_poll_nanoseconds; !box->first && now() < until;) {
-    pthread_mutex_unlock(&box->lock);
-    pthread_mutex_lock(&box->lock);
-  }
+  if (threads_poll_nanoseconds == 0) return;
+  pthread_mutex_unlock(&box->lock);
+  for (int64_t until = now() + threads_poll_nanoseconds; !__atomic_load_n(&box->first, __ATOMIC_ACQUIRE);)
+    if (now() > until) break;
+  pthread_mutex_lock(&box->lock);
 }
 
 static void wait_filled(member *self, mailbox *box) {

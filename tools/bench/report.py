@@ -272,7 +272,7 @@ def gpu_parts_block():
     same = sum(job["runs"] for job in record["files"])
     return (table(["all parts", "GPUs", "MiB of a part", "a part, plain", "all on one GPU", "`ndreduce_parts`", "of plain", "times as fast as one GPU"], rows) +
             f"\n\nMicroseconds, medians, with the wait for the stream; each GPU has a part, and a thread that polls for messages. "
-            f" {same} runs of h5gpured, with 1 to 4 GPUs and 1 to 5 ranks, gave the same bits as one process "
+            f"{same} runs of h5gpured, with 1 to 4 GPUs and 1 to 5 ranks, gave the same bits as one process "
             f"with one GPU, for each of {len(record['files'])} jobs. {machine['gpus']} {machine['gpu']}, {cpu_provenance(record)}")
 
 

@@ -107,7 +107,7 @@ def check_files(folder):
 
 
 def check_ranks(folder):
-    for name, said in (("ranks", "No record of ranks"), ("gpu-parts", "No record of parts")):
+    for name, said in (("ranks", "No record of ranks"), ("gpu-parts", "No record of parts"), ("ranks-reading", "No record of how fast")):
         _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", name)
         check(f"no {name}", text.startswith(said), text)
     machine = {"cpu": "Made-up 2", "cores": 16, "gpu": "Made-up 1", "gpus": 4}
@@ -130,7 +130,12 @@ def check_ranks(folder):
         "commit": "feed", "date": "2001-02-03T", "machine": machine, "files": [{"job": "-d time", "runs": 12, "sha256": "0"}], "rows": [
             {"case": "sum f32 [8]", "ranks": 4, "gpus": 4, "part_mib": 64, "plain_us": 90, "whole_us": 360, "parts_us": 100}]}))
     _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "gpu-parts")
-    check("gpu-parts", "| sum f32 [8] | 4 | 90 | 360 | 100 | 0.90 | 3.60 |" in text and "12 runs" in text, text)
+    check("gpu-parts", "| sum f32 [8] | 4 | 64 | 90 | 360 | 100 | 0.90 | 3.60 |" in text and "12 runs" in text, text)
+    (folder / "ranks-reading.json").write_text(json.dumps({
+        "commit": "feed", "date": "2001-02-03T", "machine": machine, "bytes": 2**30, "runs": 9, "rows": [
+            {"ranks": 2, "threads": 8, "work_seconds": 0.4, "read_seconds": 0.3}]}))
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "ranks-reading")
+    check("ranks-reading", "| 2 x 8 | 0.400 | 0.300 | 0.75 |" in text and "1024 MiB" in text and "9 runs" in text, text)
 
 
 def check_figures(folder):

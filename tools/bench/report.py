@@ -262,6 +262,18 @@ def ranks_block():
             f"deflated. All ranks give the same bits{dask}. {versions['mpi']}{others}. {cpu_provenance(record)}")
 
 
+def ranks_reading_block():
+    record = load("ranks-reading.json")
+    if not record:
+        return "No record of how fast ranks read is kept: `tools/bench/bench_ranks_reading.py` makes one."
+    rows = [[f"{row['ranks']} x {row['threads']}", f"{row['work_seconds']:.3f}", f"{row['read_seconds']:.3f}",
+             f"{row['read_seconds'] / row['work_seconds']:.2f}"] for row in record["rows"]]
+    return (table(["ranks x threads", "the mean", "only reading", "share"], rows) +
+            f"\n\nSeconds, medians of {record['runs']} runs from a warm page cache, without the start of launcher and program: the mean "
+            f"over the first dim of {record['bytes'] / 2**20:.0f} MiB of contiguous f32, and processes of as many threads that only read "
+            f"the same bytes. {cpu_provenance(record)}")
+
+
 def gpu_parts_block():
     record = load("gpu-parts.json")
     if not record:
@@ -277,7 +289,7 @@ def gpu_parts_block():
 
 
 BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block, "files-few": files_few_block,
-          "h5-gpu": h5_gpu_block, "ranks": ranks_block, "gpu-parts": gpu_parts_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
+          "h5-gpu": h5_gpu_block, "ranks": ranks_block, "ranks-reading": ranks_reading_block, "gpu-parts": gpu_parts_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 
 

@@ -51,7 +51,7 @@ template <class Op> struct few_rows {
     }
   }
 
-  /* Folds `rows` rows, of which there are ROWS at most, those of several parts if these are ALL rows. */
+  /* Folds the last `rows` rows, 1 to ROWS. ALL: they are all that there are, and several parts are folded at once. */
   template <int ROWS, bool ALL>
   NDR_DEVICE void fold_rows(const ndr_params &p, const T *at, int pitch, int first, int rows) {
     if constexpr (ROWS > 1) {

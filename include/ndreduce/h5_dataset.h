@@ -228,12 +228,13 @@ NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *acce
  * lacks: results never depend on what is shared. Two files are one if their sizes, inodes and times are the same, else
  * if their sizes and the first and last 4 KiB are, which the rank reads.
  *
- * Rank 0 keeps at most 256 MiB of all files, and so does each rank. The comm must outlive the structure. */
+ * Each rank keeps at most 256 MiB, of all files together. Files must not change while a structure has them. The comm
+ * must outlive the structure. */
 NDR_API ndr_status ndr_h5_structure_create(ndr_h5_structure **structure, ndr_comm *comm);
 
 /* Hands the other ranks what rank 0 has read of files since it was last called, by a tree of letters. Collective: the
  * others call it before they open the files, rank 0 after that. Fails on all ranks if one lacks memory, or calls
- * ndr_comm_agree in its place because it cannot open a file. */
+ * ndr_comm_agree in its place because it cannot open a file; a call that cannot begin, on its rank alone (comm.h). */
 NDR_API ndr_status ndr_h5_structure_share(ndr_h5_structure *structure);
 
 /* Call when all that was opened with it is closed. NULL: does nothing. */

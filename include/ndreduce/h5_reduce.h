@@ -238,8 +238,8 @@ typedef struct ndr_h5_options {
         NULL, NULL                                                                                                     \
   }
 
-/* Whether ndr_h5_options.where can be that text, as far as its language goes: any name in it counts as that of an
- * array. Fails with NDR_ERR_PARSE, and the column, else. Takes no lock. */
+/* Checks the syntax of a text for ndr_h5_options.where: any name counts as an array's. Fails with NDR_ERR_PARSE and the
+ * column, and with NDR_ERR_ARGUMENT if there are too many names. Takes no lock. */
 NDR_API ndr_status ndr_h5_condition_check(const char *text);
 
 /* Adds what the options' operands, weights, `where` and groups are to a problem of the dataset, so that

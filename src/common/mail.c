@@ -48,7 +48,7 @@ struct ndr_mail {
   void *user;
   other *others;
   int64_t received, awaited; /* letters: so far, and by COUNT; the latter -1 before COUNT and after DONE */
-  int ended, done;           /* on rank 0: ranks whose END has come; that have all their letters */
+  int ended, done;           /* on rank 0: ranks whose END has come, and ranks that have all their letters */
   bool decided;              /* on others: OUTCOME has come */
   bool lost;                 /* the comm has failed: there is nobody to agree with */
   bool told;                 /* rank 0 has told all to stop */
@@ -344,14 +344,16 @@ static ndr_status send_end(ndr_mail *m) {
   return send_letter(m, 0, END, bytes, count);
 }
 
-/* Rank 0 waits until all others have the letters that they sent each other. */
+/* Rank 0 waits until all others have the letters that were sent to them. */
 static ndr_status await_letters(ndr_mail *m) {
   bool got;
   unsigned char bytes[8];
   for (int to = 1; to < m->comm.ranks; to++) {
     const other *o = &m->others[to];
-    m->done += o->has == o->expected + o->sent;
-    if (o->has == o->expected + o->sent) continue;
+    if (o->has == o->expected + o->sent) {
+      m->done++;
+      continue;
+    }
     ndr_word_store((uint64_t)(o->expected + o->sent), bytes);
     NDR_TRY(send_letter(m, to, COUNT, bytes, sizeof bytes));
   }

@@ -21,8 +21,10 @@ static const uint64_t polynomial = UINT64_C(0xda73e275b6bf47f2);
 /* table[k][b]: the remainder of byte b with k bytes of zeros behind it. Made once: it takes as long as the checksum of
  * some KiB. */
 static uint64_t table[8][256];
+static ndr_checksum_powers powers;
 
 static void fill(void) {
+  ndr_checksum_powers_make(polynomial, &powers);
   for (int b = 0; b < 256; b++) {
     uint64_t rest = (uint64_t)b;
     for (int bit = 0; bit < 8; bit++) rest = rest >> 1 ^ (rest & 1 ? polynomial : 0);
@@ -46,7 +48,7 @@ uint64_t ndr_checksum(const unsigned char *bytes, size_t count) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   uint64_t sum = 0, words[2];
   (void)pthread_once(&once, fill);
-  size_t at = ndr_checksum_folds() ? ndr_checksum_fold(bytes, count, polynomial, words) : 0;
+  size_t at = ndr_checksum_folds() ? ndr_checksum_fold(bytes, count, &powers, words) : 0;
   if (at > 0) sum = add_word(add_word(0, words[0]), words[1]);
   for (; at < count; at++) sum = add_word(sum, ndr_word_load(bytes + 8 * at));
   return sum;

@@ -100,7 +100,8 @@ static ndr_status collect(ranks *r, bool *got) {
   return NDR_OK;
 }
 
-/* Waits a little, longer with each try, so that ranks that work have the core. A GPU is done in less than 1 ms. */
+/* Yields for about 1 ms, as a GPU's results often come within that; then sleeps, longer with each try, so that ranks
+ * that work have the core. */
 static void pause_after(int tries) {
   if (tries < YIELDS) {
     sched_yield();

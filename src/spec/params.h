@@ -94,8 +94,8 @@ typedef struct ndr_param_thread {
   long long outer_stride; /* of the slower one in the result */
 } ndr_param_thread;
 
-/* Rows that thread_few knows, of which a thread loads so many vectors at once: the columns of single bytes take many
- * registers. And parts of a team's columns: so many that all their rows are loaded at once. */
+/* The most rows that thread_few takes; vectors that a thread of it loads at once, fewer of single bytes, whose columns
+ * take many registers; and parts of a team's columns: as many as have all their rows loaded at once. */
 #define NDR_FEW_ROWS 15
 #define NDR_FEW_LOADS(element_bytes) ((element_bytes) == 1 ? 4 : NDR_LOADS_THREAD_FEW)
 #define NDR_FEW_PARTS(rows, element_bytes)                                                                             \
@@ -351,7 +351,7 @@ typedef struct ndr_program_params {
 #define NDR_FACT_SHORT_ROWS 0x1000u     /* tile_staged: units is 1, and a thread has whole rows without gaps */
 #define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors, _dense: tile_runs.shifted is not 0 */
 #define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors, _dense: tile_runs.shifted is 0 */
-#define NDR_FACT_ONE_ITEM 0x8000u       /* the loop over items need not be there */
+#define NDR_FACT_ONE_ITEM 0x8000u       /* the kernel has no loop over items */
 #define NDR_FACT_FEW_ROWS 0x10000u      /* thread_few: times `length`, which is below 16 */
 #define NDR_FACT_BLOCK_TEAMS 0x100000u  /* kernels with teams, operands_runs: a team is a block */
 #define NDR_FACT_WARP_LANES 0x200000u   /* kernels with teams: a warp shares a row */

@@ -118,12 +118,12 @@ def check_files(tool, folder, agent, problems):
 # ---- What is killed, and what is cut
 
 def tasks(tool, machine=None):
-    """The processes of the tool, of one machine or of all."""
-    of_machine = machine and os.stat(f"/run/netns/{machine}").st_ino
+    """The processes of the tool, of one machine or of all of ours."""
+    networks = {os.stat(f"/run/netns/{name}").st_ino for name in ([machine] if machine else MACHINES)}
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/{pid}/exe") == tool and of_machine in (None, os.stat(f"/proc/{pid}/ns/net").st_ino):
+            if os.readlink(f"/proc/{pid}/exe") == tool and os.stat(f"/proc/{pid}/ns/net").st_ino in networks:
                 found.append(int(pid))
     return sorted(found)
 

@@ -30,7 +30,7 @@ def make_files(_tool, folder, _problems):
 
 
 def elements_of(path):
-    """How often each byte of the file may be read: 1 for elements, else 0."""
+    """Which bytes of the file are elements."""
     found = numpy.zeros(os.path.getsize(path), "i1")
     with h5py.File(path) as file:
         for name, dataset in file.items():

@@ -243,7 +243,7 @@ def check_one_part_for_all_inputs(folder):
     for arguments, said in (((*inputs, "--select", ""), "--select: the part is empty"), ((*inputs, "--select", "[ ]"), "--select: the part is empty"),
                             (("s0.nc:/tas[0]", "--select", "lat=0:10"), "--select: s0.nc:/tas[0] has a part of its own already"),
                             (("--concat", "time", *inputs, "--select", "0:5"), "--select '0:5': under --concat take coordinates"),
-                            (("--list", "s0.nc", "--select", "lat=0:10"), "--list lists whole files, without --select")):
+                            (("--list", "s0.nc", "--select", "lat=0:10"), "--list lists what files hold, without --select")):
         errors = folder.run(*arguments, status=2)[1]
         assert said in errors, errors
     errors = folder.run("s0.nc:/tas", "--select", "lat=91:95", status=1)[1]

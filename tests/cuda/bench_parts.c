@@ -34,7 +34,7 @@ typedef struct {
   float *data[MOST_RANKS], *result;
   void *streams[MOST_RANKS];
   double begun[MOST_RANKS], ended[MOST_RANKS], took[RUNS];
-  atomic_int arrivals; /* of ranks at a barrier, all that have been */
+  atomic_int arrivals; /* how often a rank has come to a barrier */
 } work;
 
 static void check(ndr_status status, const char *what) {

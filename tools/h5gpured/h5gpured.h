@@ -185,6 +185,7 @@ typedef struct member {
   bool has_all, has_some; /* of the dims that are reduced */
   bool data;              /* it does not only describe others */
   int same_as;            /* the place of the same dataset by an earlier path; -1: none */
+  bool chosen;            /* by this path, the first one, or by a later one */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
 } member;
 
@@ -369,11 +370,11 @@ ndr_comm *ranks_comm(void);
 /* What ranks share of the files; NULL without ranks. */
 ndr_h5_structure *ranks_structure(void);
 
-/* Before each reduction rank 0 hands the others, by ranks_lead, what it has read of the files by then. The others wait
- * for it in ranks_follow, before they open what is reduced. Each does nothing where the other one is called for; false
- * after a failure. */
-bool ranks_lead(void);
-bool ranks_follow(void);
+/* On rank 0, before each reduction: hands the others what it has read of the files by then. On the others nothing. */
+bool ranks_send_structure(void);
+
+/* On the others, before they open what is reduced: waits for that. On rank 0 nothing. Both: false after a failure. */
+bool ranks_receive_structure(void);
 
 /* Whether this process has the output: it is rank 0, or alone. */
 bool ranks_leads(void);

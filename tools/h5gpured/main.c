@@ -174,7 +174,7 @@ static bool open_member(const members *m, const member *one, ndr_h5_dataset **da
 
 static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
   ndr_h5_dataset *dataset;
-  bool follows = i == m->chosen[0] || ranks_follow();
+  bool follows = i == m->chosen[0] || ranks_receive_structure();
   return follows && open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, true, to);
 }
 
@@ -205,7 +205,7 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   kept_groups kept = {NULL, NULL};
   bool many;
   crash_while_reading(options->inputs[input]);
-  if (!ranks_follow() || !input_is_many(options, input, &many)) return false;
+  if (!ranks_receive_structure() || !input_is_many(options, input, &many)) return false;
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));

@@ -211,6 +211,11 @@ bool members_refuse(const members *m, const char *reason) {
   return false;
 }
 
+/* The place of a dataset by its first path. */
+static int first_path(const members *m, int i) {
+  return m->all[i].same_as < 0 ? i : m->all[i].same_as;
+}
+
 static bool choose(members *m, int i) {
   for (int c = 0; c < m->chosen_count; c++)
     if (m->chosen[c] == i) return true;
@@ -218,6 +223,7 @@ static bool choose(members *m, int i) {
   if (!chosen) return members_refuse(m, "out of memory");
   m->chosen = chosen;
   chosen[m->chosen_count++] = i;
+  m->all[first_path(m, i)].chosen = true;
   if (concat_new_dim(m->options)) m->all[i].joined = true;
   return true;
 }
@@ -236,24 +242,13 @@ static bool choose_named(members *m, const char *path) {
   return m->full ? members_refuse(m, "out of memory") : choose(m, at);
 }
 
-/* The place of a dataset by its first path. */
-static int first_path(const members *m, int i) {
-  return m->all[i].same_as < 0 ? i : m->all[i].same_as;
-}
-
-static bool is_chosen(const members *m, int i) {
-  for (int c = 0; c < m->chosen_count; c++)
-    if (first_path(m, m->chosen[c]) == first_path(m, i)) return true;
-  return false;
-}
-
 /* Those that have the dims, each by one path; *matched counts the others, too. No pattern matches all. */
 static bool choose_matching(members *m, const char *pattern, int *matched) {
   for (int i = 0; i < m->count; i++) {
     if (!m->all[first_path(m, i)].data) continue;
     if (pattern ? !pattern_matches(pattern, m->all[i].path) : m->all[i].same_as >= 0) continue;
     ++*matched;
-    if (m->all[i].has_all && !is_chosen(m, i) && !choose(m, i)) return false;
+    if (m->all[i].has_all && !m->all[first_path(m, i)].chosen && !choose(m, i)) return false;
   }
   return true;
 }

@@ -212,11 +212,11 @@ static bool share(void) {
   return !comm || (structure && (ndr_h5_structure_share(structure) == NDR_OK || fail()));
 }
 
-bool ranks_lead(void) {
+bool ranks_send_structure(void) {
   return !ranks_leads() || share();
 }
 
-bool ranks_follow(void) {
+bool ranks_receive_structure(void) {
   return ranks_leads() || share();
 }
 

@@ -199,7 +199,7 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
   progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
   const ndr_h5_options how = work_options(a, b, &w);
   if (options->explain && !explain(dataset, a, &how)) return false;
-  if (!ranks_lead()) return false;
+  if (!ranks_send_structure()) return false;
   progress_start(&w.bar, a->info->dataset);
   ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);

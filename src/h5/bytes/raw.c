@@ -48,9 +48,11 @@ bool ndr_raw_open(hid_t object, ndr_raw *raw) {
 
 static bool read_shared(ndr_raw *raw, int64_t at, void *bytes, size_t count) {
   struct stat facts;
-  if (fstat(raw->fd, &facts) != 0 || at > facts.st_size || (int64_t)count > facts.st_size - at) return false;
-  raw->failed = !ndr_reading_read(raw->reading, false, at, (int64_t)count, bytes) || raw->failed;
-  return !raw->failed;
+  if (fstat(raw->fd, &facts) != 0) return !(raw->failed = true);
+  if (at > facts.st_size || (int64_t)count > facts.st_size - at) return false;
+  if (ndr_reading_read(raw->reading, false, at, (int64_t)count, bytes)) return true;
+  raw->failed = true;
+  return false;
 }
 
 bool ndr_raw_read(ndr_raw *raw, uint64_t address, void *bytes, size_t count) {

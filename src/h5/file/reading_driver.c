@@ -152,8 +152,8 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
   return -1;
 }
 
-/* Rank 0 alone locks a file against those that write it: for the others' sake, too, as it has the file open for as
- * long. */
+/* Rank 0 alone locks a file against writers, as thousands of locks would burden a file system. A copy on another
+ * machine is not locked. */
 static herr_t lock_file(H5FD_t *base, hbool_t writes) {
   const ndr_reading *reading = &own(base)->reading;
   (void)writes;
@@ -195,7 +195,7 @@ static const H5FD_class_t driver_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Of the driver; a program that calls H5close makes it invalid. Used inside the lock. */
+/* Of the driver. Used inside the lock. */
 static hid_t driver = H5I_INVALID_HID;
 
 bool ndr_reading_driver_set(hid_t access, ndr_h5_structure *structure) {

@@ -75,7 +75,8 @@ static bool is_that_of_rank_0(const ndr_structure_file *file, int fd, ndr_file_f
   return here->bytes == file->facts.bytes && add_ends(fd, here, &none, NULL) && here->check == file->facts.check;
 }
 
-/* Rank 0 keeps one state of a file: if it has changed since, the others read it, too. */
+/* Rank 0 keeps one state of a file. If its times have changed since, rank 0 reads it anew; the others do so only if its
+ * size or its ends have changed. */
 static ndr_structure_file *enter_first(ndr_h5_structure *s, const char *name, int fd, ndr_file_facts *here) {
   ndr_structure_file *file = ndr_structure_find(s, name, true);
   if (!file) return NULL;

@@ -19,7 +19,7 @@ typedef struct ndr_structure_file {
   char *name; /* by which it is opened */
   ndr_file_facts facts;
   ndr_image image;
-  bool known;     /* the facts are those of the file here; on ranks other than 0: and it is that of rank 0 */
+  bool known;     /* facts are those of the file here, which on other ranks is rank 0's */
   bool announced; /* on rank 0: the others have heard of it */
 } ndr_structure_file;
 

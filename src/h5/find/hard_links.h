@@ -16,7 +16,8 @@ typedef struct ndr_hard_links {
 } ndr_hard_links;
 
 /* Finds the links of all such datasets of a file. A group counts by one path, even if it has several. To be freed even
- * after a failure; *links is zeroed before. False if something cannot be read, or memory is short. */
+ * after a failure; *links is zeroed before. A link whose object cannot be read is passed over. False if a group cannot
+ * be read, or memory is short. */
 bool ndr_hard_links_find(hid_t file, ndr_hard_links *links);
 void ndr_hard_links_free(ndr_hard_links *links);
 

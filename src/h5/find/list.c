@@ -18,7 +18,7 @@ typedef struct {
   int external_count;
   char **externals;   /* paths of external links */
   const char *prefix; /* of the paths that are visited: of an external link to their group, or "" */
-  bool linked;        /* datasets with several links are known: */
+  bool linked;        /* `links` has been filled */
   ndr_hard_links links;
   const char *same_as; /* the path by which the dataset has been visited before, or NULL */
 } listing;

@@ -7,11 +7,11 @@
 
 #include "h5/file/attributes.h"
 
-/* Paths that are kept, at least as many as the scales that variables of a file mostly have. */
-enum { KEPT = 64 };
+/* Paths that are kept, at least as many as the scales that variables of a file mostly have; none of more bytes. */
+enum { KEPT = 64, LONGEST = 256 };
 
 typedef struct {
-  char *path; /* NULL: none is kept here */
+  char path[LONGEST]; /* "": none is kept here */
   ndr_hdf_object of;
 } kept_path;
 
@@ -38,16 +38,27 @@ static bool is_hard_link(const origin *from, const char *path) {
   return done >= 0 && info.type == H5L_TYPE_HARD;
 }
 
-static bool leads_to(const origin *from, const char *path, const ndr_hdf_object *scale) {
+/* Whether the path leads through hard links alone. Others may lead to another file, or to nothing. */
+static bool is_hard_path(const origin *from, char *path) {
+  for (char *cut = path + strcspn(path + 1, "/") + 1;; cut += 1 + strcspn(cut + 1, "/")) {
+    const char behind = *cut;
+    *cut = 0;
+    bool hard = is_hard_link(from, path);
+    *cut = behind;
+    if (!hard || !behind) return hard;
+  }
+}
+
+static bool leads_to(const origin *from, char *path, const ndr_hdf_object *scale) {
   ndr_hdf_object found;
-  return is_hard_link(from, path) && ndr_hdf_identify(from->dataset, path, from->access, &found) &&
+  return *path == '/' && is_hard_path(from, path) && ndr_hdf_identify(from->dataset, path, from->access, &found) &&
          ndr_hdf_same_object(&found, scale);
 }
 
 /* ---- Paths that were found before -------------------------------------------------------------------------------- */
 
 static bool may_serve(const kept_path *k, const ndr_hdf_object *scale) {
-  if (!k->path) return false;
+  if (!*k->path) return false;
   return k->of.file == scale->file ? ndr_hdf_same_object(&k->of, scale) : scale->links == 1;
 }
 
@@ -62,11 +73,11 @@ static bool find_kept(const origin *from, const ndr_hdf_object *scale, char **pa
   return false;
 }
 
-/* Without memory it is not kept. */
 static void keep(const ndr_hdf_object *scale, const char *path) {
   kept_path *k = &kept.all[kept.next];
-  free(k->path);
-  *k = (kept_path){strdup(path), *scale};
+  if (strlen(path) >= LONGEST) return;
+  strcpy(k->path, path);
+  k->of = *scale;
   kept.next = (kept.next + 1) % KEPT;
 }
 

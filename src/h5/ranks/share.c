@@ -38,7 +38,7 @@ enum { WORD = 8, FILE_WORDS = 7 };
 
 /* Extents that the others lack and that follow each other are one: finds the next one from *i on, and sets *i behind
  * it. */
-static bool next_run(const ndr_image *image, size_t *i, ndr_extent *run) {
+static bool next_stretch(const ndr_image *image, size_t *i, ndr_extent *run) {
   while (*i < image->count && image->extents[*i].shared) ++*i;
   if (*i == image->count) return false;
   *run = image->extents[(*i)++];
@@ -52,13 +52,13 @@ static bool next_run(const ndr_image *image, size_t *i, ndr_extent *run) {
 
 /* What a letter has of a file. */
 typedef struct {
-  size_t runs, bytes;
+  size_t stretches, bytes;
 } amount;
 
 static amount measure(const ndr_image *image) {
   amount all = {0, 0};
   ndr_extent run;
-  for (size_t i = 0; next_run(image, &i, &run); all.runs++) all.bytes += (size_t)run.size;
+  for (size_t i = 0; next_stretch(image, &i, &run); all.stretches++) all.bytes += (size_t)run.size;
   return all;
 }
 
@@ -74,7 +74,7 @@ static uint64_t take(const unsigned char **at) {
 }
 
 static size_t file_bytes(const ndr_structure_file *file, amount a) {
-  return FILE_WORDS * WORD + strlen(file->name) + a.runs * 2 * WORD + a.bytes;
+  return FILE_WORDS * WORD + strlen(file->name) + a.stretches * 2 * WORD + a.bytes;
 }
 
 static unsigned char *put_file(unsigned char *at, ndr_structure_file *file) {
@@ -88,11 +88,11 @@ static unsigned char *put_file(unsigned char *at, ndr_structure_file *file) {
                                       (uint64_t)facts->changed,
                                       facts->check,
                                       length,
-                                      all.runs};
+                                      all.stretches};
   for (int i = 0; i < FILE_WORDS; i++) at = put(at, words[i]);
   memcpy(at, file->name, length);
   at += length;
-  for (size_t i = 0; next_run(&file->image, &i, &run);) at = put(put(at, (uint64_t)run.begin), (uint64_t)run.size);
+  for (size_t i = 0; next_stretch(&file->image, &i, &run);) at = put(put(at, (uint64_t)run.begin), (uint64_t)run.size);
   for (size_t i = 0; i < file->image.count; i++) {
     ndr_extent *extent = &file->image.extents[i];
     if (extent->shared) continue;
@@ -107,7 +107,7 @@ static unsigned char *put_file(unsigned char *at, ndr_structure_file *file) {
 /* A file in which rank 0 has read nothing new since the last letter is left out. */
 static bool has_news(const ndr_structure_file *file, amount *a) {
   *a = measure(&file->image);
-  return file->known && (a->runs > 0 || !file->announced);
+  return file->known && (a->stretches > 0 || !file->announced);
 }
 
 static ndr_status write_letter(ndr_h5_structure *s, ndr_letter *letter) {
@@ -131,14 +131,14 @@ static ndr_status write_letter(ndr_h5_structure *s, ndr_letter *letter) {
 static bool take_file(ndr_h5_structure *s, const unsigned char **at) {
   uint64_t words[FILE_WORDS];
   for (int i = 0; i < FILE_WORDS; i++) words[i] = take(at);
-  size_t length = (size_t)words[5], runs = (size_t)words[6];
+  size_t length = (size_t)words[5], stretches = (size_t)words[6];
   char *name = strndup((const char *)*at, length);
   ndr_structure_file *file = name ? ndr_structure_find(s, name, true) : NULL;
   free(name);
   if (!file) return false;
   file->facts = (ndr_file_facts){(int64_t)words[0], (int64_t)words[1], (int64_t)words[2], (int64_t)words[3], words[4]};
-  const unsigned char *places = *at + length, *bytes = places + runs * 2 * WORD;
-  for (size_t i = 0; i < runs; i++) {
+  const unsigned char *places = *at + length, *bytes = places + stretches * 2 * WORD;
+  for (size_t i = 0; i < stretches; i++) {
     int64_t begin = (int64_t)take(&places), size = (int64_t)take(&places);
     if (!ndr_image_add(&file->image, begin, size, (const char *)bytes)) return false;
     bytes += size;
@@ -163,8 +163,7 @@ static ndr_status read_letter(ndr_h5_structure *s, ndr_letter *letter) {
 
 /* ---- The tree ---------------------------------------------------------------------------------------------------- */
 
-/* Kinds of letters. WAITING goes to rank 0, which would not notice otherwise that a rank waits for it in vain, as it is
- * in another call. */
+/* Kinds of letters. WAITING goes to rank 0, so that rank 0 notices it if it is in another call. */
 enum { STRUCTURE, WAITING };
 
 /* A call of ndr_h5_structure_share. */

@@ -36,7 +36,6 @@ libopenmpi-dev command mpicc.openmpi
 openmpi-bin    command mpirun.openmpi
 libmpich-dev   command mpicc.mpich
 mpich          command mpiexec.mpich
-iproute2       command ip
 strace         command strace
 gnuplot-nox    command gnuplot
 '

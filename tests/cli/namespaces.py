@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import ranks
-from problems import tell
+from problems import skip, tell, wait_for
 from shared_jobs import JOBS, contents, h5py, make_files, numpy, run
 
 MACHINES = {f"n{number}": f"10.77.0.{number}" for number in (1, 2, 3)}
@@ -128,15 +128,6 @@ def tasks(tool, machine=None):
     return sorted(found)
 
 
-def wait_for(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def make_long(folder):
     """A job of a second and more, so that ranks are at work when something happens to them."""
     values = numpy.random.default_rng(3).standard_normal((20, 250, 100)).astype("f4")
@@ -206,11 +197,6 @@ def check_cut(tool, folder, agent, problems):
 
 
 CHECKS = (check_jobs, check_files, check_kills, check_cut)
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
 
 
 def main():

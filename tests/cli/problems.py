@@ -2,6 +2,7 @@
 import os
 import sys
 import tempfile
+import time
 
 
 def share_of(cases, first=0):
@@ -20,6 +21,22 @@ def tell(problems):
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")
     return 1 if problems else 0
+
+
+def skip(why):
+    """Ends the test as one that CTest shows as skipped."""
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def wait_for(condition, seconds):
+    """Whether the condition comes true within that time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def run_in_folder(*checks):

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import ranks
-from problems import tell
+from problems import skip, tell, wait_for
 from shared_jobs import JOBS, contents, make_files, run
 
 NODES = ("n1", "n2")
@@ -256,15 +256,6 @@ def check_refusals(tool, folder, problems):
 
 # ---- What is killed
 
-def wait_for(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def check_kills(tool, folder, problems):
     """A task that is killed, and a job that is cancelled, at any time."""
     words = [tool, "a.nc:/x", "-d", "0", "--op", "sum,var,logsumexp", "-t1", "--memory", "16M", "-o", "bad.nc"]
@@ -291,11 +282,6 @@ def check_kills(tool, folder, problems):
 
 
 CHECKS = (check_srun, check_script, check_in_a_job, check_array, check_refusals, check_kills)
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
 
 
 def main():

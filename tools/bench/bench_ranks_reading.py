@@ -5,7 +5,7 @@
 
 The mean over the first dim of a contiguous gigabyte of f32 in the page cache, by ranks of an MPI on this machine: the seconds of
 h5gpured's line "time", without the start of launcher and program, beside what as many processes of as many threads take that
-only read the same bytes, each a part of the file, into a buffer of 4 MiB a thread. Medians of several runs that take turns.
+only read the same bytes, each a part of the file, into a buffer of 256 KiB a thread. Medians of several runs that take turns.
 """
 import argparse
 import concurrent.futures
@@ -24,7 +24,7 @@ import bench_h5
 from bench_ranks import launched, run
 from provenance import provenance
 
-BLOCK = 4 << 20
+BLOCK = 256 << 10
 
 
 def read_part(path, begin, end):

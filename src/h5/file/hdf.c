@@ -135,6 +135,14 @@ htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
   return done < 0 ? -1 : info.type == H5O_TYPE_DATASET;
 }
 
+bool ndr_hdf_path(hid_t object, char **path) {
+  ssize_t length = H5Iget_name(object, NULL, 0);
+  *path = NULL;
+  if (length <= 0 || length >= 4096) return length >= 0;
+  *path = ndr_hdf_noted(calloc(1, (size_t)length + 1));
+  return *path && H5Iget_name(object, *path, (size_t)length + 1) > 0;
+}
+
 bool ndr_hdf_identify(hid_t from, const char *path, hid_t access, ndr_hdf_object *object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info2_t info;

@@ -59,6 +59,10 @@ int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 
+/* Finds the path of an object in the file that holds it: to be freed, NULL if it has none. False if that cannot be
+ * told, or memory is short. */
+bool ndr_hdf_path(hid_t object, char **path);
+
 /* Which object it is: HDF5 gives no two files the same number, not even one that is opened again. */
 typedef struct ndr_hdf_object {
   unsigned long file;

@@ -49,18 +49,6 @@ static hid_t open_list(ndr_h5_dataset *dataset, const char *name) {
   return H5I_INVALID_HID;
 }
 
-/* The path of an object in the file that holds it, to be freed; NULL if there is none. */
-static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
-  char *path = NULL;
-  ssize_t length = H5Iget_name(object, NULL, 0);
-  good(dataset, length >= 0);
-  if (length > 0 && length < 4096) {
-    path = made(dataset, calloc(1, (size_t)length + 1));
-    if (path && !good(dataset, H5Iget_name(object, path, (size_t)length + 1) > 0)) path[0] = 0;
-  }
-  return path;
-}
-
 /* A dim is unlimited if its scale is. A netCDF variable with fewer records than its unlimited dim counts as long as the
  * dim, whose length is its scale's. */
 static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
@@ -200,7 +188,7 @@ ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
     name_by_scales(dataset);
     if (info->is_scale && info->ndim == 1 && !dataset->names[0]) {
       dataset->names[0] = made(dataset, strdup(ndr_hdf_leaf(dataset->path)));
-      dataset->scales[0] = path_of(dataset, dataset->id);
+      good(dataset, ndr_hdf_path(dataset->id, &dataset->scales[0]));
     }
     if (info->is_scale && info->ndim > 1) name_by_ids(dataset);
     name_by_texts(dataset, "_ARRAY_DIMENSIONS");

@@ -8,9 +8,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if H5_VERSION_GE(1, 13, 0)
-#include <H5FDdevelop.h>
-#endif
+
+#include "h5/file/driver_file.h"
 
 /* In the range that HDF5 leaves to anyone. */
 #define DRIVER_NUMBER 377
@@ -20,11 +19,9 @@ typedef struct {
   ndr_h5_structure *structure;
 } properties;
 
-/* HDF5's part comes first. */
 typedef struct {
-  H5FD_t base;
+  ndr_driver_file base;
   ndr_reading reading;
-  haddr_t end_allocated, end;
   dev_t device;
   ino_t inode;
 } open_file;
@@ -78,10 +75,10 @@ static H5FD_t *open_driver(const char *name, unsigned flags, hid_t access, haddr
     return NULL;
   }
   file->reading = (ndr_reading){fd, p->structure, ndr_structure_enter(p->structure, name, fd)};
-  file->end = (haddr_t)facts.st_size;
+  file->base.end = (haddr_t)facts.st_size;
   file->device = facts.st_dev;
   file->inode = facts.st_ino;
-  return &file->base;
+  return &file->base.base;
 }
 
 static herr_t close_driver(H5FD_t *base) {
@@ -100,29 +97,6 @@ static int compare(const H5FD_t *one, const H5FD_t *other) {
   int order = order_of((uintptr_t)a->reading.structure, (uintptr_t)b->reading.structure);
   if (order == 0) order = order_of(a->device, b->device);
   return order ? order : order_of(a->inode, b->inode);
-}
-
-static herr_t query(const H5FD_t *base, unsigned long *flags) {
-  (void)base;
-  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-           H5FD_FEAT_AGGREGATE_SMALLDATA;
-  return 0;
-}
-
-static haddr_t get_allocated(const H5FD_t *base, H5FD_mem_t type) {
-  (void)type;
-  return file_of(base)->end_allocated;
-}
-
-static herr_t set_allocated(H5FD_t *base, H5FD_mem_t type, haddr_t address) {
-  (void)type;
-  own(base)->end_allocated = address;
-  return 0;
-}
-
-static haddr_t get_end(const H5FD_t *base, H5FD_mem_t type) {
-  (void)type;
-  return file_of(base)->end;
 }
 
 static herr_t get_handle(H5FD_t *base, hid_t access, void **handle) {
@@ -183,10 +157,10 @@ static const H5FD_class_t driver_class = {
     .open = open_driver,
     .close = close_driver,
     .cmp = compare,
-    .query = query,
-    .get_eoa = get_allocated,
-    .set_eoa = set_allocated,
-    .get_eof = get_end,
+    .query = ndr_driver_query,
+    .get_eoa = ndr_driver_get_allocated,
+    .set_eoa = ndr_driver_set_allocated,
+    .get_eof = ndr_driver_get_end,
     .get_handle = get_handle,
     .read = read_bytes,
     .write = write_bytes,

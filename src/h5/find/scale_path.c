@@ -83,14 +83,6 @@ static void keep(const ndr_hdf_object *scale, const char *path) {
 
 /* ---- Other ways -------------------------------------------------------------------------------------------------- */
 
-/* To be freed; NULL if it cannot be told, or memory is short. */
-static char *path_of(hid_t object, bool *good) {
-  ssize_t length = H5Iget_name(object, NULL, 0);
-  char *path = length > 0 && length < 4096 ? ndr_hdf_noted(calloc(1, (size_t)length + 1)) : NULL;
-  *good = length >= 0 && (length == 0 || length >= 4096 || (path && H5Iget_name(object, path, (size_t)length + 1) > 0));
-  return path;
-}
-
 /* The scale's name in the groups from the dataset's up to the root; `place` is the dataset's path, and cut. */
 static char *try_groups(const origin *from, const ndr_hdf_object *scale, const char *name, char *place) {
   for (char *slash; (slash = strrchr(place, '/'));) {
@@ -103,10 +95,10 @@ static char *try_groups(const origin *from, const ndr_hdf_object *scale, const c
 }
 
 static char *try_name(const origin *from, hid_t scale, const ndr_hdf_object *is) {
-  char *name = NULL, *path = NULL;
-  bool malformed, good;
+  char *name = NULL, *path = NULL, *place = NULL;
+  bool malformed;
   if (is->links != 1 || !ndr_hdf_find_text(scale, "NAME", &name, &malformed)) return NULL;
-  char *place = name && *name && !strchr(name, '/') ? path_of(from->dataset, &good) : NULL;
+  if (name && *name && !strchr(name, '/')) (void)ndr_hdf_path(from->dataset, &place);
   if (place && *place == '/') path = try_groups(from, is, name, place);
   free(place);
   free(name);
@@ -121,7 +113,7 @@ bool ndr_scale_path(hid_t dataset, hid_t access, hid_t scale, char **path) {
   if (!ndr_hdf_identify(scale, ".", H5P_DEFAULT, &is)) return false;
   if (find_kept(&from, &is, path)) return *path != NULL;
   *path = try_name(&from, scale, &is);
-  if (!*path) *path = path_of(scale, &good);
+  if (!*path) good = ndr_hdf_path(scale, path);
   if (*path && good) keep(&is, *path);
   return good && !ndr_hdf_lacks_memory();
 }

@@ -38,14 +38,14 @@ enum { WORD = 8, FILE_WORDS = 7 };
 
 /* Extents that the others lack and that follow each other are one: finds the next one from *i on, and sets *i behind
  * it. */
-static bool next_stretch(const ndr_image *image, size_t *i, ndr_extent *run) {
+static bool next_stretch(const ndr_image *image, size_t *i, ndr_extent *stretch) {
   while (*i < image->count && image->extents[*i].shared) ++*i;
   if (*i == image->count) return false;
-  *run = image->extents[(*i)++];
+  *stretch = image->extents[(*i)++];
   for (; *i < image->count; ++*i) {
     const ndr_extent *next = &image->extents[*i];
-    if (next->shared || next->begin != run->begin + run->size) break;
-    run->size += next->size;
+    if (next->shared || next->begin != stretch->begin + stretch->size) break;
+    stretch->size += next->size;
   }
   return true;
 }
@@ -57,8 +57,8 @@ typedef struct {
 
 static amount measure(const ndr_image *image) {
   amount all = {0, 0};
-  ndr_extent run;
-  for (size_t i = 0; next_stretch(image, &i, &run); all.stretches++) all.bytes += (size_t)run.size;
+  ndr_extent stretch;
+  for (size_t i = 0; next_stretch(image, &i, &stretch); all.stretches++) all.bytes += (size_t)stretch.size;
   return all;
 }
 
@@ -81,7 +81,7 @@ static unsigned char *put_file(unsigned char *at, ndr_structure_file *file) {
   const ndr_file_facts *facts = &file->facts;
   size_t length = strlen(file->name);
   amount all = measure(&file->image);
-  ndr_extent run;
+  ndr_extent stretch;
   const uint64_t words[FILE_WORDS] = {(uint64_t)facts->bytes,
                                       (uint64_t)facts->inode,
                                       (uint64_t)facts->modified,
@@ -92,7 +92,8 @@ static unsigned char *put_file(unsigned char *at, ndr_structure_file *file) {
   for (int i = 0; i < FILE_WORDS; i++) at = put(at, words[i]);
   memcpy(at, file->name, length);
   at += length;
-  for (size_t i = 0; next_stretch(&file->image, &i, &run);) at = put(put(at, (uint64_t)run.begin), (uint64_t)run.size);
+  for (size_t i = 0; next_stretch(&file->image, &i, &stretch);)
+    at = put(put(at, (uint64_t)stretch.begin), (uint64_t)stretch.size);
   for (size_t i = 0; i < file->image.count; i++) {
     ndr_extent *extent = &file->image.extents[i];
     if (extent->shared) continue;
@@ -170,7 +171,7 @@ enum { STRUCTURE, WAITING };
 typedef struct {
   ndr_h5_structure *structure;
   ndr_mail *mail;
-  bool come;
+  bool has_come;
 } sharing;
 
 /* Rank r hands the letter to r + 1, r + 2, r + 4 ... below r + its lowest bit, the one with most ranks behind it first.
@@ -189,7 +190,7 @@ static ndr_status hand_on(const sharing *call, const ndr_letter *letter) {
 static ndr_status take_letter(void *user, ndr_letter *letter) {
   sharing *call = user;
   if (letter->kind == WAITING) return NDR_OK;
-  call->come = true;
+  call->has_come = true;
   NDR_TRY(hand_on(call, letter));
   return read_letter(call->structure, letter);
 }
@@ -203,7 +204,7 @@ static ndr_status share(sharing *call) {
     return status;
   }
   NDR_TRY(ndr_mail_send(call->mail, 0, WAITING, NULL, 0));
-  while (!call->come) NDR_TRY(ndr_mail_look(call->mail, true));
+  while (!call->has_come) NDR_TRY(ndr_mail_look(call->mail, true));
   return NDR_OK;
 }
 

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#if H5_VERSION_GE(1, 13, 0)
-#include <H5FDdevelop.h>
-#endif
+
+#include "h5/file/driver_file.h"
 
 /* In the range that HDF5 leaves to anyone. */
 #define DRIVER_NUMBER 376
@@ -15,11 +14,9 @@ typedef struct {
   ndr_file_driver *driver;
 } properties;
 
-/* HDF5's part comes first. */
 typedef struct {
-  H5FD_t base;
+  ndr_driver_file base;
   ndr_file_driver *driver;
-  haddr_t end_allocated, end;
 } open_file;
 
 static void note(ndr_file_driver *driver, ndr_status status) {
@@ -35,8 +32,8 @@ static H5FD_t *open_driver(const char *name, unsigned flags, hid_t access, haddr
   (void)name, (void)flags, (void)most;
   if (!file) return NULL;
   file->driver = p->driver;
-  if (fstat(p->driver->file->fd, &facts) == 0) file->end = (haddr_t)facts.st_size;
-  return &file->base;
+  if (fstat(p->driver->file->fd, &facts) == 0) file->base.end = (haddr_t)facts.st_size;
+  return &file->base.base;
 }
 
 static herr_t close_driver(H5FD_t *base) {
@@ -44,35 +41,8 @@ static herr_t close_driver(H5FD_t *base) {
   return 0;
 }
 
-static herr_t query(const H5FD_t *base, unsigned long *flags) {
-  (void)base;
-  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-           H5FD_FEAT_AGGREGATE_SMALLDATA;
-  return 0;
-}
-
-static const open_file *file_of(const H5FD_t *base) {
-  return (const open_file *)(const void *)base;
-}
-
 static open_file *own(H5FD_t *base) {
   return (open_file *)(void *)base;
-}
-
-static haddr_t get_allocated(const H5FD_t *base, H5FD_mem_t type) {
-  (void)type;
-  return file_of(base)->end_allocated;
-}
-
-static herr_t set_allocated(H5FD_t *base, H5FD_mem_t type, haddr_t address) {
-  (void)type;
-  own(base)->end_allocated = address;
-  return 0;
-}
-
-static haddr_t get_end(const H5FD_t *base, H5FD_mem_t type) {
-  (void)type;
-  return file_of(base)->end;
 }
 
 static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t bytes, void *to) {
@@ -87,7 +57,7 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
                           const void *from) {
   open_file *file = own(base);
   (void)type, (void)transfer;
-  if (address + bytes > file->end) file->end = address + bytes;
+  if (address + bytes > file->base.end) file->base.end = address + bytes;
   if (file->driver->status == NDR_OK)
     note(file->driver, ndr_atomic_file_write_at(file->driver->file, (long long)address, from, bytes));
   return 0;
@@ -96,10 +66,10 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
 static herr_t truncate_file(H5FD_t *base, hid_t transfer, hbool_t closing) {
   open_file *file = own(base);
   (void)transfer, (void)closing;
-  if (file->end == file->end_allocated) return 0;
-  file->end = file->end_allocated;
+  if (file->base.end == file->base.end_allocated) return 0;
+  file->base.end = file->base.end_allocated;
   if (file->driver->status == NDR_OK)
-    note(file->driver, ndr_atomic_file_resize(file->driver->file, (long long)file->end));
+    note(file->driver, ndr_atomic_file_resize(file->driver->file, (long long)file->base.end));
   return 0;
 }
 
@@ -115,10 +85,10 @@ static const H5FD_class_t driver_class = {
     .fapl_size = sizeof(properties),
     .open = open_driver,
     .close = close_driver,
-    .query = query,
-    .get_eoa = get_allocated,
-    .set_eoa = set_allocated,
-    .get_eof = get_end,
+    .query = ndr_driver_query,
+    .get_eoa = ndr_driver_get_allocated,
+    .set_eoa = ndr_driver_set_allocated,
+    .get_eof = ndr_driver_get_end,
     .read = read_bytes,
     .write = write_bytes,
     .truncate = truncate_file,

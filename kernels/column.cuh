@@ -124,7 +124,11 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
                                               : NDR_LOADS_THREAD_SHIFTED;
   static const int rows = HOW != READ_VECTOR || light || count > 4 ? few : 2 * few;
-  static constexpr int blocks(int most) { return light ? most : most / 2; }
+  static constexpr int blocks(int most) {
+    const int bytes = sizeof(typename Op::Accumulator);
+    const bool middling = HOW == READ_ELEMENT ? bytes <= 16 && sizeof(T) <= 4 : bytes <= 8 && bytes * count <= 64;
+    return light ? most : middling ? most - 1 : most / 2;
+  }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
   static NDR_DEVICE void open(const ndr_vector &vector, V *x) { unpack<Op>(vector, x); }
   static NDR_DEVICE void open(const vector_pair &pair, V *x) { unpack<Op>(shifted<sizeof(T)>(pair), x); }

@@ -93,8 +93,8 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
 
 /* Integers of 8 and 16 bits: the count, the sum and the sum of squares, all exact. */
 template <class SUM, class SQUARES> struct exact_moments {
-  SUM sum;
   SQUARES squares;
+  SUM sum;
   u32 n;
 };
 

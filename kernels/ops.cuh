@@ -316,7 +316,7 @@ template <class S> struct widening<counted_sum<S>> {
   template <class B> static NDR_DEVICE counted_sum<S> of(const B &a) { return {(S)a.sum, a.n}; }
 };
 template <class S, class Q> struct widening<exact_moments<S, Q>> {
-  template <class B> static NDR_DEVICE exact_moments<S, Q> of(const B &a) { return {(S)a.sum, (Q)a.squares, a.n}; }
+  template <class B> static NDR_DEVICE exact_moments<S, Q> of(const B &a) { return {(Q)a.squares, (S)a.sum, a.n}; }
 };
 template <class A, class B> NDR_DEVICE A unnarrowed(const B &a) {
   if constexpr (same<A, B>::yes)

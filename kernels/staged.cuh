@@ -5,6 +5,7 @@
 #define NDR_STAGED_CUH
 
 #include "groups.cuh"
+#include "stage.cuh"
 #include "tile.cuh"
 
 /* While one block folds, others copy: two blocks of large accumulators are too few, four spill. */
@@ -31,70 +32,6 @@ template <class Op> struct staged : groups {
     }
   }
 
-  /* A stage that is being copied. */
-  struct copying {
-    T *tile;   /* where its first element goes */
-    T end;     /* an element that this thread copies alone, */
-    int place; /* and where it belongs; -1: there is none */
-  };
-
-  /* Starts to copy `count` elements to `room` in shared memory. They keep their misalignment, so that vectors are
-   * aligned there, too. The ends that are no whole vectors go through registers one by one. */
-  static NDR_DEVICE copying copy(const T *first, int count, unsigned char *room) {
-    int thread = machine::thread(), past = (int)((unsigned long long)first % 16 / sizeof(T));
-    int head = past ? elements - past : 0;
-    if (head > count) head = count;
-    int vectors = (count - head) / elements, ends = count - vectors * elements;
-    copying c = {(T *)room + past, T(), thread < head ? thread : thread + vectors * elements};
-    if (thread < ends)
-      c.end = machine::load_element(first + c.place);
-    else
-      c.place = -1;
-    const T *from = first + head;
-    T *to = c.tile + head;
-#pragma unroll 4
-    for (int k = thread; k < vectors; k += NDR_BLOCK) machine::copy_vector(to + k * elements, from + k * elements);
-    machine::group_copies();
-    return c;
-  }
-
-  /* Waits for a stage; LATER of those that were started after it may still be under way. */
-  template <int LATER> static NDR_DEVICE const T *await(const copying &c) {
-    if (c.place >= 0) c.tile[c.place] = c.end;
-    machine::await_copies<LATER>();
-    machine::barrier();
-    return c.tile;
-  }
-
-  /* Folds N elements and goes on behind them. */
-  template <int N>
-  static NDR_DEVICE void fold_some(const ndr_params &p, Accumulator &a, const T *&from, int step, i64 &index,
-                                   i64 apart) {
-    typename Op::value x[N];
-#pragma unroll
-    for (int u = 0; u < N; u++) x[u] = value_of<typename Op::value>(from[u * step]);
-    Op::template fold<N>(a, x, index, apart, p);
-    from += N * step;
-    index += N * apart;
-  }
-
-  /* Folds this member's vectors of a dense row, and its elements before the first and behind the last of them. */
-  template <bool ALIGNED>
-  NDR_DEVICE void fold_vectors(const ndr_params &p, Accumulator &a, const T *row, i64 index, int length) const {
-    int past = ALIGNED ? 0 : (int)((unsigned long long)row % 16 / sizeof(T)), head = past ? elements - past : 0;
-    int vectors = (length - head) / elements, whole = vectors * elements;
-    i64 apart = walked_axis(p).index_step;
-    const ndr_vector *vector = (const ndr_vector *)(row + head);
-#pragma unroll 2
-    for (int v = member; v < vectors; v += own.members.count)
-      fold_vector_of<Op>(p, a, vector[v], index + (head + v * elements) * apart, apart);
-#pragma unroll 1
-    for (int e = member; e < length - whole; e += own.members.count) {
-      int at = e < head ? e : e + whole;
-      fold_one<Op>(p, a, row[at], index + at * apart);
-    }
-  }
-
   /* Whether all rows of a stage begin with a vector. */
   NDR_DEVICE bool rows_aligned(const T *tile) const {
     return own.pitch % elements == 0 && (unsigned long long)tile % 16 == 0;
@@ -107,41 +44,22 @@ template <class Op> struct staged : groups {
 
   /* Folds this thread's elements of an output of the stage, which has `length` of them. */
   NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *tile, int output, i64 index, int length) const {
-    const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
     int group = group_of(p, output), members = own.members.count, step = members * own.element_step;
     const T *from = tile + group * own.pitch + (output - group * NDR_GROUP_OUTPUTS(g)) * own.column_step;
     if (NDR_GROUP_OUTPUTS(g) == 1 && own.element_step == 1) {
       if (rows_aligned(tile)) {
-        fold_vectors<true>(p, a, from, index, length);
+        fold_row_vectors<Op, true>(p, a, from, index, length, member, members);
         return;
       }
       if (rows_are_long(length)) {
-        fold_vectors<false>(p, a, from, index, length);
+        fold_row_vectors<Op, false>(p, a, from, index, length, member, members);
         return;
       }
     }
     i64 apart = walked_axis(p).index_step;
     int count = length - member + members - 1;
     count = NDR_GROUP_OUTPUTS(g) == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
-    from += member * own.element_step;
-    index += member * apart;
-    apart *= members;
-#pragma unroll 1
-    for (; count >= MOST; count -= MOST) fold_some<MOST>(p, a, from, step, index, apart);
-    if (MOST > 4 && count & 4) fold_some<4>(p, a, from, step, index, apart);
-    if (count & 2) fold_some<2>(p, a, from, step, index, apart);
-    if (count & 1) fold_some<1>(p, a, from, step, index, apart);
-  }
-
-  /* Folds a dense row. */
-  static NDR_DEVICE void fold_row(const ndr_params &p, Accumulator &a, const T *from, int length) {
-    const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
-    i64 index = p.index_origin, apart = walked_axis(p).index_step;
-#pragma unroll 1
-    for (int left = length; left >= MOST; left -= MOST) fold_some<MOST>(p, a, from, 1, index, apart);
-    if (MOST > 4 && length & 4) fold_some<4>(p, a, from, 1, index, apart);
-    if (length & 2) fold_some<2>(p, a, from, 1, index, apart);
-    if (length & 1) fold_some<1>(p, a, from, 1, index, apart);
+    fold_spread<Op>(p, a, from + member * own.element_step, count, step, index + member * apart, members * apart);
   }
 
   /* The stage of a unit. */
@@ -157,10 +75,10 @@ template <class Op> struct staged : groups {
     return {s.offset, p.index_origin + s.index, rest < own.piece ? (int)rest : own.piece};
   }
 
-  NDR_DEVICE copying copy_unit(const ndr_params &p, const where &at, const unit &u, int room) const {
+  NDR_DEVICE copying<T> copy_unit(const ndr_params &p, const where &at, const unit &u, int room) const {
     int span = (at.to.outputs / NDR_GROUP_OUTPUTS(g) - 1) * own.pitch + (NDR_GROUP_OUTPUTS(g) - 1) * own.column_step +
                (u.length - 1) * own.element_step + 1;
-    return copy((const T *)p.data + at.offset + u.offset, span, machine::shared_bytes() + room);
+    return start_copy((const T *)p.data + at.offset + u.offset, span, machine::shared_bytes() + room);
   }
 
   /* Joins the members of each output in shared memory, as many at a time as it holds. Thread k gets output k. */
@@ -200,38 +118,12 @@ template <class Op> struct staged : groups {
   }
 };
 
-/* As reduce_tiles, where each thread has rows of its own. These are so short that little else may be done for each. */
-template <class Op> NDR_DEVICE void reduce_short_rows(const ndr_params &p) {
-  typedef typename Op::element T;
-  for (i64 tile = machine::block(); tile < p.work; tile += machine::blocks()) {
-    staged<Op> block(p);
-    typename staged<Op>::where at = block.find(p, tile);
-    int length = block.own.piece, pitch = block.own.pitch;
-    const T *stage = block.template await<0>(block.copy_unit(p, at, {0, p.index_origin, length}, 0));
-    bool aligned = block.rows_aligned(stage);
-#pragma unroll 1
-    for (int output = machine::thread(); output < at.to.outputs; output += NDR_BLOCK) {
-      typename Op::Accumulator a = Op::identity();
-      const T *row = stage + output * pitch;
-      if (aligned)
-        block.template fold_vectors<true>(p, a, row, p.index_origin, length);
-      else if (block.rows_are_long(length))
-        block.template fold_vectors<false>(p, a, row, p.index_origin, length);
-      else
-        block.fold_row(p, a, row, length);
-      emit_total<Op>(p, at.to.result + output * block.along, a);
-    }
-    machine::barrier();
-  }
-}
-
 /* The tile is the item: it has no splits, and one unit. */
 template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
   for (i64 tile = machine::block(); tile < p.work; tile += machine::blocks()) {
     staged<Op> block(p); /* made again: kept from item to item, what follows from it would take registers */
     typename staged<Op>::where at = block.find(p, tile);
-    const typename Op::element *stage =
-        block.template await<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
+    const typename Op::element *stage = await_copy<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
 #pragma unroll 1
     for (int first = 0; first < at.to.outputs; first += block.own.slots) {
       typename Op::Accumulator a = Op::identity();
@@ -255,20 +147,20 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
       range units = units_of(p, whose.split);
       /* A unit is copied while the one before it is folded: there is room for two. */
       typename staged<Op>::unit next = block.find_unit(p, units.begin);
-      typename staged<Op>::copying coming = block.copy_unit(p, at, next, 0);
+      copying<typename Op::element> coming = block.copy_unit(p, at, next, 0);
       int room = block.own.smem_bytes / 2;
 #pragma unroll 1
       for (i64 number = units.begin; number < units.end; number++) {
         typename staged<Op>::unit u = next;
-        typename staged<Op>::copying current = coming;
+        copying<typename Op::element> current = coming;
         const typename Op::element *stage;
         if (number + 1 < units.end) {
           next = block.find_unit(p, number + 1);
           coming = block.copy_unit(p, at, next, room);
           room = block.own.smem_bytes / 2 - room;
-          stage = block.template await<1>(current);
+          stage = await_copy<1>(current);
         } else {
-          stage = block.template await<0>(current);
+          stage = await_copy<0>(current);
         }
         if (block.takes(block.slot, at.to)) block.fold(p, a, stage, block.slot, u.index, u.length);
         machine::barrier();
@@ -291,16 +183,10 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
 }
 
 template <class Op> NDR_DEVICE void tile_staged(const ndr_params &p) {
-  const ndr_param_tile_staged &own = p.tile_staged;
-  bool dense = own.groups.outputs == 1 && own.element_step == 1 && own.groups.side_axes == 1;
-  if constexpr (knows(NDR_FACT_SHORT_ROWS))
-    reduce_short_rows<Op>(p);
-  else if constexpr (knows(NDR_FACT_ONE_UNIT))
+  if constexpr (knows(NDR_FACT_ONE_UNIT))
     reduce_tiles<Op>(p);
   else if constexpr (knows(NDR_FACT_UNITS))
     reduce_units<Op>(p);
-  else if (p.units == 1 && dense && own.members.count == 1)
-    reduce_short_rows<Op>(p);
   else if (p.units == 1)
     reduce_tiles<Op>(p);
   else

@@ -23,6 +23,7 @@
   X(ops)                                                                                                               \
   X(walk)                                                                                                              \
   X(tree)                                                                                                              \
+  X(listed)                                                                                                            \
   X(column)                                                                                                            \
   X(emit)                                                                                                              \
   X(thread)                                                                                                            \
@@ -32,6 +33,8 @@
   X(tile)                                                                                                              \
   X(columns3)                                                                                                          \
   X(groups)                                                                                                            \
+  X(stage)                                                                                                             \
+  X(tile_rows)                                                                                                         \
   X(staged)                                                                                                            \
   X(runs)                                                                                                              \
   X(vectors)                                                                                                           \

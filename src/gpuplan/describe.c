@@ -8,8 +8,10 @@ static int lanes_of(const ndr_launch *launch) {
   switch (launch->kernel) {
   case NDR_KERNEL_TREE_RUNS: return p->tree_runs.lanes.count;
   case NDR_KERNEL_TREE_LANES: return p->tree_lanes.lanes.count;
+  case NDR_KERNEL_TREE_LISTED: return p->tree_listed.lanes.count;
   case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
   case NDR_KERNEL_TILE_COLUMNS3: return NDR_THREADS;
+  case NDR_KERNEL_TILE_ROWS: return p->tile_rows.lanes.count;
   case NDR_KERNEL_TILE_STAGED: return p->tile_staged.members.count;
   case NDR_KERNEL_TILE_RUN_DENSE:
   case NDR_KERNEL_TILE_RUN_VECTORS:

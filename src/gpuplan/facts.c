@@ -1,16 +1,13 @@
 /* What is known of a launch, for kernels that are compiled at run time. */
 #include "gpuplan/launch.h"
 
-static unsigned staged_facts(const ndr_params *p) {
-  const ndr_param_tile_staged *own = &p->tile_staged;
-  bool rows = own->groups.outputs == 1, dense = rows && own->element_step == 1 && own->groups.side_axes == 1;
-  unsigned shape = rows ? NDR_FACT_ROWS : 0;
-  if (p->units != 1) return shape | NDR_FACT_UNITS;
-  return shape | NDR_FACT_ONE_UNIT | (dense && own->members.count == 1 ? NDR_FACT_SHORT_ROWS : 0);
-}
-
 static unsigned fact_if(bool holds, unsigned fact) {
   return holds ? fact : 0;
+}
+
+static unsigned staged_facts(const ndr_params *p) {
+  const ndr_param_tile_staged *own = &p->tile_staged;
+  return fact_if(own->groups.outputs == 1, NDR_FACT_ROWS) | (p->units == 1 ? NDR_FACT_ONE_UNIT : NDR_FACT_UNITS);
 }
 
 static unsigned team_facts(const ndr_params *p) {

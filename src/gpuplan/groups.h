@@ -28,14 +28,15 @@ int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_group
 /* Whether the fastest axis is kept. */
 bool ndr_tile_keeps_fastest(const ndr_canonical *problem);
 
-/* Why tile_staged can't run the problem: a constant, or `text` filled in; NULL if it can. */
+/* Why neither tile_staged nor tile_rows can run the problem: a constant, or `text` filled in; NULL if one can. */
 const char *ndr_staged_reject(const ndr_canonical *problem, char *text);
 bool ndr_staged_can(const ndr_canonical *problem);
 /* Whether it should where tile_run_elements could, too: where outputs have many runs, a stage must be worth its
  * barriers.
  */
 bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device);
-void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
+void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary);
 
 /* Whether tile_run_elements or tile_run_vectors can run the problem. */
 bool ndr_runs_can(const ndr_canonical *problem);

@@ -1,5 +1,6 @@
-/* Planner's half of kernels/staged.cuh: outputs whose elements lie close together, which a block copies to shared
- * memory. */
+/* Planner's half of kernels/staged.cuh and tile_rows.cuh: outputs whose elements lie close together, which a block
+ * copies to shared memory. */
+#include <math.h>
 #include <stdio.h>
 
 #include "gpuplan/groups.h"
@@ -13,8 +14,9 @@ enum {
 
 _Static_assert(MOST_COLUMNS *NDR_MOST_STATE_BYTES <= STAGE_BYTES, "shared memory holds an accumulator of each");
 
-/* Bytes of a stage, as a multiple of those of the sectors that must be read. */
+/* Bytes of a stage, as a multiple of those of the sectors that must be read; dense rows have no better way. */
 #define MOST_GAPS 1.4
+#define MOST_ROW_GAPS 1.8
 
 /* A group of outputs, as in params.h, and the groups that lie side by side. Counts and strides are in elements. */
 typedef struct stage {
@@ -24,6 +26,7 @@ typedef struct stage {
   int64_t side, pitch;
   int axes; /* kept axes along which groups lie side by side */
   int64_t bytes;
+  int words; /* of an output's state */
 } stage;
 
 /* Bytes of the sectors that the group's elements touch, if a group alone is read. */
@@ -39,6 +42,7 @@ static stage stage_of(const ndr_canonical *problem) {
   bool kept = problem->kept_count > 0 && problem->kept[0].stride < problem->reduced[0].stride;
   stage s = {.outputs = 1, .length = problem->reduced[0].size, .element_step = problem->reduced[0].stride, .side = 1};
   s.bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  s.words = ndr_canonical_words(problem, 0, 1);
   if (kept) {
     s.outputs = problem->kept[0].size;
     s.column_step = problem->kept[0].stride;
@@ -56,20 +60,29 @@ static stage stage_of(const ndr_canonical *problem) {
 
 /* Whether a stage may hold several groups: the gaps between and within them are small. */
 static bool shares_stages(const stage *s) {
-  return (double)(s->pitch * s->bytes) <= MOST_GAPS * touched_bytes(s);
+  bool rows = s->outputs == 1 && s->element_step == 1;
+  return (double)(s->pitch * s->bytes) <= (rows ? MOST_ROW_GAPS : MOST_GAPS) * touched_bytes(s);
 }
 
 static bool rows_aligned(const stage *s) {
   return s->pitch * s->bytes % NDR_VECTOR_BYTES == 0;
 }
 
-/* Elements that a thread reads from shared memory at a time: a vector's where all rows begin with one, and where narrow
- * elements have long rows. */
+/* Whether dense rows are read from shared memory by vectors: all begin with one, or narrow elements have long rows. */
+static bool reads_vectors(const stage *s) {
+  bool long_rows = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * (NDR_VECTOR_BYTES / s->bytes);
+  return s->outputs == 1 && s->element_step == 1 && (long_rows || rows_aligned(s));
+}
+
+/* Elements that a thread reads from shared memory at a time. */
 static int64_t elements_at_once(const stage *s) {
-  int64_t elements = NDR_VECTOR_BYTES / s->bytes;
-  bool dense = s->outputs == 1 && s->element_step == 1;
-  bool long_rows = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * elements;
-  return dense && (long_rows || rows_aligned(s)) ? elements : 1;
+  return reads_vectors(s) ? NDR_VECTOR_BYTES / s->bytes : 1;
+}
+
+/* Whether outputs are whole dense rows of one axis: tile_rows does no more than these need. */
+static bool is_rows(const ndr_canonical *problem, const stage *s) {
+  return s->outputs == 1 && s->element_step == 1 && s->axes == 1 && problem->outputs == s->side &&
+         problem->length == s->length && s->span * s->bytes <= STAGE_BYTES && shares_stages(s);
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
@@ -125,19 +138,24 @@ typedef struct cut {
   int members, slots;
 } cut;
 
-/* Instructions for each output where `members` threads share one: those of the stage, and of each round of outputs. */
+/* Instructions of warps for each output where `members` threads share one: those of the stage, and of each round of
+ * outputs. A bank of shared memory delivers a word while four warps issue an instruction; vectors were measured to take
+ * twice that. Few threads leave latencies uncovered. */
 static double member_cost(const stage *s, const cut *c) {
-  enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4, END = 6 };
+  enum { STAGE = 100, ROUND = 50, JOIN = 8, WORD = 4, MORE = 2, END = 6, WORD_BYTES = 4, BUSY = 128 };
   int64_t at_once = elements_at_once(s), reads = (c->piece + at_once - 1) / at_once;
-  int64_t rounds = (c->groups + c->slots - 1) / c->slots, own = (reads + c->members - 1) / c->members;
+  int64_t own = (reads + c->members - 1) / c->members;
   int64_t ends = at_once > 1 && !rows_aligned(s) ? (at_once + c->members - 1) / c->members : 0;
-  double per_read = ELEMENT * bank_conflicts(s, c->members) + 2 * (double)(at_once - 1);
-  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * per_read + (double)(ends * END);
-  return (STAGE + (double)rounds * round) / (double)c->groups;
+  double words = at_once > 1 ? 2.0 * NDR_VECTOR_BYTES / WORD_BYTES : 1, threads = (double)(c->groups * c->members);
+  double per_read = WORD * words * bank_conflicts(s, c->members) + MORE * (double)(at_once - 1);
+  double round = ROUND + JOIN * s->words * ndr_threads(c->members).log + (double)own * per_read + (double)(ends * END);
+  double warps = ceil(threads / NDR_WARP_THREADS);
+  return (STAGE * NDR_BLOCK_WARPS + warps * round * fmax(BUSY / threads, 1)) / (double)c->groups;
 }
 
-/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output. */
-static cut share_rows(const stage *s, cut whole, bool several) {
+/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output; tile_staged folds
+ * in whole rounds, tile_rows as it comes. */
+static cut share_rows(const stage *s, cut whole, bool several, bool rows) {
   cut best = whole;
   best.members = NDR_THREADS;
   best.slots = 1;
@@ -147,7 +165,7 @@ static cut share_rows(const stage *s, cut whole, bool several) {
   }
   for (int members = 1; members <= NDR_WARP_THREADS && members <= whole.piece; members *= 2) {
     cut c = {whole.groups, whole.piece, members, NDR_THREADS / members};
-    if (c.groups > c.slots) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
+    if (c.groups > c.slots && !rows) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
     if (members == 1 || member_cost(s, &c) < member_cost(s, &best)) best = c;
   }
   return best;
@@ -172,7 +190,7 @@ static cut cut_of(const ndr_canonical *problem, const ndr_device *device, const 
   if (s->span <= most && shares_stages(s)) c.groups = (most - s->span) / s->pitch + 1;
   if (c.groups > s->side) c.groups = s->side;
   if (c.groups > even) c.groups = even;
-  return s->outputs == 1 ? share_rows(s, c, several) : share_columns(s, c, several);
+  return s->outputs == 1 ? share_rows(s, c, several, is_rows(problem, s)) : share_columns(s, c, several);
 }
 
 bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device) {
@@ -185,9 +203,32 @@ bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device) {
   return elements * s.bytes >= MUCH_BYTES && bank_conflicts(&s, c.members) <= MOST_CONFLICTS;
 }
 
-void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_rows(const ndr_canonical *problem, const stage *s, const cut *c, ndr_launch *launch,
+                           bool on_boundary) {
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_ROWS);
+  ndr_params *p = &launch->params;
+  bool aligned = on_boundary && rows_aligned(s);
+  p->tile_rows = (ndr_param_tile_rows){.length = (int)s->length,
+                                       .pitch = (int)s->pitch,
+                                       .rows = (int)c->groups,
+                                       .reading = aligned            ? NDR_ROWS_ALIGNED
+                                                  : reads_vectors(s) ? NDR_ROWS_BY_VECTOR
+                                                                     : NDR_ROWS_BY_ELEMENT,
+                                       .lanes = ndr_threads(c->members)};
+  launch->shared_bytes = STAGE_BYTES + 4 * NDR_VECTOR_BYTES;
+  p->tile_outputs = (int)c->groups;
+  p->work = (problem->outputs + c->groups - 1) / c->groups;
+  ndr_launch_end(launch);
+}
+
+void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
   stage s = stage_of(problem);
   cut c = cut_of(problem, device, &s);
+  if (is_rows(problem, &s) && c.members <= NDR_WARP_THREADS) {
+    configure_rows(problem, &s, &c, launch, on_boundary);
+    return;
+  }
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_STAGED);
   ndr_params *p = &launch->params;
   ndr_param_tile_staged *own = &p->tile_staged;

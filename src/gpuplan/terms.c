@@ -15,6 +15,9 @@ enum { BURST_BYTES = 64 };
 /* Bytes that a multiprocessor of the GPU that the weights were fitted to reads in a microsecond. */
 #define FITTED_RATE (4.8e6 / 132)
 
+/* Outputs that a thread of tree_listed reads at once, and elements of each. */
+enum { LISTED_OUTPUTS = 4, LISTED_ELEMENTS = 4 };
+
 static int64_t ceil_div(int64_t whole, int64_t by) {
   return by > 0 ? (whole + by - 1) / by : 1;
 }
@@ -200,6 +203,15 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
     e.instructions *= 1 + p->reduced_count;
     return e;
   }
+  if (launch->kernel == NDR_KERNEL_TREE_LISTED) {
+    int64_t lanes = p->tree_listed.lanes.count, loads = ceil_div(p->length, lanes);
+    e.stretches = ceil_div(p->tile_outputs * lanes, (int64_t)NDR_THREADS * LISTED_OUTPUTS);
+    e.steps = e.stretches * ceil_div(loads, LISTED_ELEMENTS);
+    e.sectors = (double)p->outputs * (double)(loads * NDR_SECTOR_BYTES);
+    e.fetched = e.memory;
+    e.instructions = (double)p->outputs * (double)(lanes * (loads + LISTED_ELEMENTS));
+    return e;
+  }
   if (launch->kernel == NDR_KERNEL_TREE_BLOCK) {
     e.steps = ceil_div(units * bytes, (int64_t)NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK);
     return e;
@@ -285,6 +297,20 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   return e;
 }
 
+/* tile_rows: a block copies whole rows to shared memory. Instructions are elements, or vectors, that threads fold, and
+ * for each thread that may have any, 4 more. */
+static counts row_counts(const ndr_launch *launch, int64_t bytes) {
+  const ndr_params *p = &launch->params;
+  const ndr_param_tile_rows *own = &p->tile_rows;
+  counts e = dense_counts(p, bytes);
+  e.stretches = ceil_div(own->rows, NDR_THREADS / own->lanes.count);
+  e.fetched = (double)p->outputs * (double)(own->pitch * bytes);
+  int64_t reads = own->reading == NDR_ROWS_BY_ELEMENT ? own->length : own->length * bytes / NDR_VECTOR_BYTES + 1;
+  e.instructions =
+      (double)p->work * (double)e.stretches * NDR_THREADS * (double)(ceil_div(reads, own->lanes.count) + 4);
+  return e;
+}
+
 /* tile_staged: a block copies what it reads to shared memory. Instructions are elements that threads fold, and for each
  * thread that may have any, 4 more. */
 static counts staged_counts(const ndr_launch *launch, int64_t bytes) {
@@ -331,6 +357,7 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   switch (launch->kernel) {
   case NDR_KERNEL_TILE_COLUMNS:
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);
+  case NDR_KERNEL_TILE_ROWS: return row_counts(launch, bytes);
   case NDR_KERNEL_TILE_STAGED: return staged_counts(launch, bytes);
   case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_DENSE:

@@ -160,7 +160,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem, device)))
     (problem->kept[0].size == 3 ? configure_columns3 : configure_columns)(problem, device, launch);
   else
-    ndr_staged_configure(problem, device, launch);
+    ndr_staged_configure(problem, device, launch, on_boundary);
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

@@ -12,6 +12,7 @@ enum {
   LONG_RUN_BYTES = 64 << 10,
   SHORT_RUN_BYTES = 4 << 10, /* the same limit where there are at most FEW_RUNS runs for each multiprocessor */
   FEW_RUNS = 4,
+  LONG_ROW_BYTES = 512,
   MOST_RUNS = 1 << 16
 };
 
@@ -86,13 +87,27 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
                     NDR_THREADS / lanes);
 }
 
+/* Whether lanes that read an output's only run find enough of it in vectors. */
+static bool has_vectors(const ndr_canonical *problem, bool on_boundary) {
+  if (!reduces_fastest(problem) || run_count(problem) > 1) return false;
+  return run_bytes(problem) >= LONG_ROW_BYTES || (on_boundary && ndr_vectors_aligned(problem, &problem->reduced[0]));
+}
+
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   if (ndr_operands_needed(problem)) {
     ndr_operands_runs(problem, device, launch, on_boundary);
     return;
   }
-  if (!reduces_fastest(problem) || ndr_canonical_uncompiled(problem, device)) {
+  if (ndr_canonical_uncompiled(problem, device)) {
+    ndr_launch_strided(problem, device, launch);
+    return;
+  }
+  if (ndr_listed_suits(problem, device) && !has_vectors(problem, on_boundary)) {
+    ndr_launch_listed(problem, device, launch);
+    return;
+  }
+  if (!reduces_fastest(problem)) {
     ndr_launch_strided(problem, device, launch);
     return;
   }

@@ -70,6 +70,13 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
+/* tree_listed, which has no splits: outputs of NDR_LISTED_ELEMENTS elements at most, wherever these lie. */
+#define NDR_LISTED_ELEMENTS 1024
+
+typedef struct ndr_param_tree_listed {
+  ndr_param_threads lanes; /* threads of a warp that share an output */
+} ndr_param_tree_listed;
+
 /* thread_vectors, thread_shifted, thread_phased, thread_few and thread_elements: a column is an output along the
  * fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams
  * of a block read. Units are rows: combinations of the reduced axes. */
@@ -130,9 +137,24 @@ typedef struct ndr_param_groups {
   long long side_tiles; /* tiles that these groups take */
 } ndr_param_groups;
 
-/* From this many vectors a row on, tile_staged reads dense rows of 8- and 16-bit elements by vectors, wherever they
- * begin. */
+/* From this many vectors a row on, tile_rows and tile_staged read dense rows of 8- and 16-bit elements by vectors,
+ * wherever they begin. */
 #define NDR_LONG_ROW_VECTORS 6
+
+/* tile_rows, which has no splits: outputs are dense rows, of which a block has some. */
+typedef enum ndr_row_reading {
+  NDR_ROWS_BY_ELEMENT, /* a thread folds single elements */
+  NDR_ROWS_ALIGNED,    /* vectors: every row begins with one */
+  NDR_ROWS_BY_VECTOR   /* vectors, and single elements at the ends */
+} ndr_row_reading;
+
+typedef struct ndr_param_tile_rows {
+  int length;              /* elements of a row */
+  int pitch;               /* from row to row */
+  int rows;                /* of a block, at most */
+  ndr_row_reading reading; /* of shared memory */
+  ndr_param_threads lanes; /* threads that share a row */
+} ndr_param_tile_rows;
 
 /* tile_staged: groups of any strides that lie close together. Element e of output column c of a tile's group k lies
  * k * pitch + c * column_step + e * element_step behind the tile's first. A stage holds `piece` elements of each of a
@@ -285,9 +307,11 @@ typedef struct ndr_params {
     ndr_param_tree_runs tree_runs;
     ndr_param_tree_strided tree_strided;
     ndr_param_tree_lanes tree_lanes;
+    ndr_param_tree_listed tree_listed;
     ndr_param_thread thread;
     ndr_param_tile_columns tile_columns;
     ndr_param_tile_columns3 tile_columns3;
+    ndr_param_tile_rows tile_rows;
     ndr_param_tile_staged tile_staged;
     ndr_param_tile_runs tile_runs;
     ndr_param_tile_vectors tile_vectors;
@@ -348,7 +372,6 @@ typedef struct ndr_program_params {
 #define NDR_FACT_ROWS 0x200u            /* tile_staged: groups.outputs is 1 */
 #define NDR_FACT_UNITS 0x400u           /* tile_staged: units is not 1 */
 #define NDR_FACT_ONE_UNIT 0x800u        /* tile_staged: units is 1; operands_runs: split_units is 1 */
-#define NDR_FACT_SHORT_ROWS 0x1000u     /* tile_staged: units is 1, and a thread has whole rows without gaps */
 #define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors, _dense: tile_runs.shifted is not 0 */
 #define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors, _dense: tile_runs.shifted is 0 */
 #define NDR_FACT_ONE_ITEM 0x8000u       /* the kernel has no loop over items */

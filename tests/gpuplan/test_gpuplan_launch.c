@@ -103,6 +103,13 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->tile_columns3.rows.columns == 3 && p->tile_columns3.rows.run_rows > 0);
     expect(at, team_fits(p, p->tile_columns3.team) && p->tile_columns3.team.count >= NDR_WARP_THREADS);
     break;
+  case NDR_KERNEL_TREE_LISTED:
+    expect(at, power(p->tree_listed.lanes) && p->tree_listed.lanes.count <= NDR_WARP_THREADS && p->splits == 1);
+    break;
+  case NDR_KERNEL_TILE_ROWS:
+    expect(at, p->tile_rows.rows > 0 && p->tile_rows.pitch >= p->tile_rows.length && p->splits == 1);
+    expect(at, power(p->tile_rows.lanes) && p->tile_rows.lanes.count <= NDR_WARP_THREADS);
+    break;
   case NDR_KERNEL_TILE_STAGED:
     expect(at, groups_fit(&p->tile_staged.groups) && p->tile_staged.piece > 0 && p->tile_staged.pieces.size > 0);
     expect(at, p->tile_staged.slots > 0 && p->tile_staged.slots * p->tile_staged.members.count <= NDR_THREADS);

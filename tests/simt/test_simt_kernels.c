@@ -286,6 +286,35 @@ START_TEST(test_few_rows) {
 }
 END_TEST
 
+/* Many outputs of a few elements: in several runs, or apart. The device has one multiprocessor, so that 64 are many. */
+static void write_listed(rng *random, const char *op, char *text, size_t capacity) {
+  int width = (int)rng_between(random, 1, 40), runs = (int)rng_between(random, 1, 12),
+      step = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 9), pitch = width * step + random_gap(random);
+  snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /1,2", op, ndr_dtype_name(dtype),
+           (int)rng_between(random, 64, 300), runs * pitch + random_gap(random), runs, pitch, width, step);
+}
+
+START_TEST(test_lists) {
+  ndr_device small = gpus[0];
+  small.units = 1;
+  planned_for = &small;
+  check_place(place_of(_i), "tree", NDR_KERNEL_TREE_LISTED, write_listed, 40);
+  planned_for = NULL;
+}
+END_TEST
+
+/* Dense rows of 1 to 300 elements, with and without gaps. */
+static void write_dense_rows(rng *random, const char *op, char *text, size_t capacity) {
+  int width = (int)rng_between(random, 1, rng_once_in(random, 3) ? 300 : 70), pitch = width + random_gap(random);
+  snprintf(text, capacity, "%s %s [%d:%d,%d:1] /1", op, ndr_dtype_name(dtype),
+           (int)rng_between(random, 1, 6000 / width + 1), pitch, width);
+}
+
+START_TEST(test_dense_rows) {
+  check_place(place_of(_i), "tile", NDR_KERNEL_TILE_ROWS, write_dense_rows, 40);
+}
+END_TEST
+
 /* Outputs that lie close together: rows and columns of 1 to 70 elements, with steps and gaps, of one run or several. */
 static void write_staged(rng *random, const char *op, char *text, size_t capacity) {
   const char *type = ndr_dtype_name(dtype);
@@ -381,6 +410,8 @@ int main(int argc, char **argv) {
   if (argc == 2) tcase_add_loop_test(places, test_mapped_columns, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_dense_runs, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, PLACES);
+  if (argc == 2) tcase_add_loop_test(places, test_lists, 0, PLACES);
+  if (argc == 2) tcase_add_loop_test(places, test_dense_rows, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_stages, 0, PLACES);
   if (argc == 2) tcase_add_loop_test(places, test_runs, 0, PLACES);
   suite_add_tcase(suite, places);

@@ -3,6 +3,7 @@
 typedef struct walk {
   const ndr_params *p;
   int64_t elements; /* of a vector */
+  int64_t shared_bytes;
   int past;
   launch_visitor *visit;
   void *context;
@@ -169,6 +170,32 @@ static void walk_groups(walk *w, const ndr_param_groups *g, int64_t tile, spot r
   }
 }
 
+/* Blocks have whole outputs, of no more elements than the list holds. */
+static void walk_tree_listed(walk *w, int64_t item) {
+  const ndr_params *p = w->p;
+  int64_t first = item * p->tile_outputs;
+  expect(w, p->length <= NDR_LISTED_ELEMENTS, "the list is too short");
+  for (int64_t n = 0; n < p->length; n++)
+    expect(w, locate_reduced(w, 0, n).offset <= INT32_MAX, "an element lies too far behind the first");
+  for (int64_t o = first; o < smaller(first + p->tile_outputs, p->outputs); o++)
+    visit_elements(w, locate_output(w, o), 0, p->length);
+}
+
+/* Blocks have whole rows, which fit in shared memory. */
+static void walk_tile_rows(walk *w, int64_t item) {
+  const ndr_params *p = w->p;
+  const ndr_param_tile_rows *own = &p->tile_rows;
+  const ndr_param_axis *along = &p->axes[1];
+  int64_t first = item * own->rows, rows = smaller(own->rows, p->outputs - first),
+          bytes = NDR_VECTOR_BYTES / w->elements;
+  int64_t span = (rows - 1) * own->pitch + own->length;
+  expect(w, p->kept_count == 1 && p->reduced_count == 1 && along->stride == 1, "rows are not dense");
+  expect(w, p->axes[0].stride == own->pitch && along->size == own->length, "rows lie elsewhere");
+  expect(w, (span + 2 * w->elements) * bytes <= w->shared_bytes, "rows do not fit");
+  expect(w, own->reading != NDR_ROWS_ALIGNED || (!w->past && own->pitch % w->elements == 0), "a row is not aligned");
+  for (int64_t o = first; o < first + rows; o++) visit_elements(w, locate_output(w, o), 0, own->length);
+}
+
 /* Stages lie within shared memory, hold whole runs where they hold several groups, and every element is where its
  * group, column and number say. */
 static void walk_tile_staged(walk *w, int64_t tile, int64_t begin, int64_t end) {
@@ -268,6 +295,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TREE_RUNS: walk_tree_runs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_STRIDED: walk_outputs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_LANES: walk_tree_lanes(w, tile); break;
+  case NDR_KERNEL_TREE_LISTED: walk_tree_listed(w, item); break;
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
@@ -277,6 +305,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TILE_COLUMNS3:
     walk_rows(w, &p->tile_columns3.rows, tile, NDR_THREADS / p->tile_columns3.team.count, begin, end);
     break;
+  case NDR_KERNEL_TILE_ROWS: walk_tile_rows(w, item); break;
   case NDR_KERNEL_TILE_STAGED: walk_tile_staged(w, tile, begin, end); break;
   case NDR_KERNEL_TILE_RUN_VECTORS: walk_tile_runs(w, tile, split, true); break;
   case NDR_KERNEL_TILE_RUN_ELEMENTS: walk_tile_runs(w, tile, split, false); break;
@@ -288,7 +317,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
 
 const char *launch_walk(const ndr_launch *launch, ndr_dtype dtype, int past, launch_visitor *visit_each,
                         void *context) {
-  walk w = {&launch->params, ndr_vector_elements(dtype), past, visit_each, context, NULL};
+  walk w = {&launch->params, ndr_vector_elements(dtype), launch->shared_bytes, past, visit_each, context, NULL};
   for (int64_t item = 0; item < launch->params.work && !w.wrong; item++) walk_item(&w, launch->kernel, item);
   return w.wrong;
 }

@@ -144,9 +144,10 @@ template <class Op, bool WIDE> struct strip : groups {
   template <reading HOW, int BATCH>
   NDR_DEVICE void fold_run_column(const ndr_params &p, Accumulator &a, const T *base, i64 index, range units,
                                   const run_column<Op, HOW> &column) const {
-    walk_rows<BATCH>(p, base, index, units, row, rows, [&](const T *at, i64 stride, i64 from, i64 step, int left) {
-      column.template fold<BATCH>(p, a, at, stride, from, step, left, rows);
-    });
+    walk_rows<BATCH, true>(p, base, index, units, row, rows,
+                           [&](const T *at, i64 stride, i64 from, i64 step, int left) {
+                             column.template fold<BATCH>(p, a, at, stride, from, step, left, rows);
+                           });
   }
 
   /* Joins every joiners-th of the block's accumulators of an output. */

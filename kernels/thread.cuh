@@ -111,25 +111,39 @@ NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator 
     fold_row<Op, READ_SHIFTED>(p, a, C::within(p, at) ? C::load(at) : C::load_last(p, at), index);
 }
 
-/* Walks this thread's rows of a split: row number `row` and every rows-th after it. Calls
- * fold(at, stride, index, step, left), which folds the first UNROLL of them; `left` rows of the split follow. The
- * walked axis is innermost: rows along it are reached by their stride, and only the first one is decoded. */
+/* Calls fold(at, stride, index, step, left) for the rows from number `from` to `end` of a run: number `row` and every
+ * rows-th after it. It folds the first UNROLL of them; `left` rows of the run follow. */
 template <int UNROLL, class T, class Fold>
+NDR_DEVICE void walk_run(const ndr_params &p, const T *base, i64 origin, i64 from, i64 end, int row, int rows,
+                         const Fold &fold) {
+  const ndr_param_axis &axis = walked_axis(p);
+  i64 stride = rows * axis.stride, step = rows * axis.index_step;
+  const T *at = base + (from + row) * axis.stride;
+  i64 index = origin + (from + row) * axis.index_step;
+  for (int left = (int)(end - from) - row; left > 0; left -= UNROLL * rows) {
+    fold(at, stride, index, step, left);
+    at += UNROLL * stride;
+    index += UNROLL * step;
+  }
+}
+
+/* Walks this thread's rows of a split, run by run. The walked axis is innermost: rows along it are reached by their
+ * stride, and only the first one is decoded. TWICE: where there is but one run, a loop of its own keeps nothing that
+ * leads to the next; two loops of many loads would be spilled. */
+template <int UNROLL, bool TWICE, class T, class Fold>
 NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range split, int row, int rows,
                           const Fold &fold) {
   const ndr_param_axis &axis = walked_axis(p);
-  i64 size = reduced_count(p) ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.index_step;
+  i64 size = reduced_count(p) ? axis.size : 1;
+  if (TWICE && reduced_count(p) <= 1) {
+    walk_run<UNROLL>(p, base, origin, split.begin, split.end, row, rows, fold);
+    return;
+  }
   for (i64 first = split.begin; first < split.end; first = NDR_NEXT_RUN(first)) {
     i64 run = reduced_count(p) > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     element_spot s = locate_reduced(p, 1, run);
-    const T *at = base + s.offset + (from + row) * axis.stride;
-    i64 index = origin + s.index + (from + row) * axis.index_step;
-    for (int left = (int)(end - from) - row; left > 0; left -= UNROLL * rows) {
-      fold(at, stride, index, step, left);
-      at += UNROLL * stride;
-      index += UNROLL * step;
-    }
+    walk_run<UNROLL>(p, base + s.offset, origin + s.index, from, end, row, rows, fold);
     first += end - from;
   }
 }
@@ -139,12 +153,13 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, c
                              i64 origin, range split, int row, int rows) {
   typedef typename Op::element T;
   const int UNROLL = column<Op, HOW>::rows;
-  walk_rows<UNROLL>(p, base, origin, split, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
+  auto fold = [&](const T *at, i64 stride, i64 index, i64 step, int left) {
     if constexpr (HOW == READ_SHIFTED)
       fold_shifted_rows<Op, UNROLL>(p, a, at, stride, index, step, left, rows);
     else
       fold_rows<Op, HOW, UNROLL>(p, a, at, stride, index, step, left, rows);
-  });
+  };
+  walk_rows<UNROLL, HOW != READ_ELEMENT>(p, base, origin, split, row, rows, fold);
 }
 
 /* What a team reads: `columns` columns from number `first` of the axis on, and from output number `output` on. The

@@ -110,7 +110,7 @@ static const struct {
     {"sum f16 [30,7:600,513] /1,2", "tree_runs"},
     {"sum f32 [2:1,100:700,300:2] /1,2", "tree_strided"},
     {"sum f32 [1000,64] /1", "tree_lanes"},
-    {"sum f32 [30000:70,3:20,7:2] /1,2", "tree_listed"},
+    {"sum f32 [10000:70,3:20,7:2] /1,2", "tree_listed"},
     {"argmax u8 [20000:50,12] /1", "tree_listed"},
     {"sum i8 [2000,70] /1", "tree_lanes"},
     {"sum f32 [20,1024] /0", "thread_vectors"},

@@ -47,9 +47,9 @@ template <int LATER, class T> NDR_DEVICE const T *await_copy(const copying<T> &c
 }
 
 /* Folds N elements, `step` apart, and goes on behind them. */
-template <class Op, int N>
-NDR_DEVICE void fold_some(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *&from, int step,
-                          i64 &index, i64 apart) {
+template <class Op, int N, class Step>
+NDR_DEVICE void fold_some(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *&from,
+                          Step step, i64 &index, i64 apart) {
   typename Op::value x[N];
 #pragma unroll
   for (int u = 0; u < N; u++) x[u] = value_of<typename Op::value>(from[u * step]);
@@ -58,10 +58,15 @@ NDR_DEVICE void fold_some(const ndr_params &p, typename Op::Accumulator &a, cons
   index += N * apart;
 }
 
+/* A step of 1 that the compiler knows. */
+struct neighbours {
+  NDR_DEVICE operator int() const { return 1; }
+};
+
 /* Folds `count` elements, `step` apart. */
-template <class Op>
+template <class Op, class Step>
 NDR_DEVICE void fold_spread(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *from,
-                            int count, int step, i64 index, i64 apart) {
+                            int count, Step step, i64 index, i64 apart) {
   const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
 #pragma unroll 1
   for (int left = count; left >= MOST; left -= MOST) fold_some<Op, MOST>(p, a, from, step, index, apart);

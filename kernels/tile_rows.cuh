@@ -13,21 +13,25 @@ template <class Op> struct residency<NDR_KERNEL_TILE_ROWS, Op> : residency<NDR_K
 template <class Op, ndr_row_reading HOW>
 NDR_DEVICE void fold_stage(const ndr_params &p, const typename Op::element *stage, i64 first, int rows) {
   const ndr_param_tile_rows &own = p.tile_rows;
-  int lanes = own.lanes.count, log = own.lanes.log, lane = machine::thread() & (lanes - 1);
-  int team = machine::thread() >> log, teams = NDR_BLOCK >> log;
+  const bool ALONE = HOW == NDR_ROWS_WHOLE;
+  int lanes = ALONE ? 1 : own.lanes.count, log = ALONE ? 0 : own.lanes.log;
+  int lane = machine::thread() & (lanes - 1), team = machine::thread() >> log, teams = NDR_BLOCK >> log;
   const typename Op::element *row = stage + team * own.pitch;
   i64 along = p.axes[0].result_stride, result = (first + team) * along, apart = walked_axis(p).index_step;
 #pragma unroll 1
   for (int left = rows - team; left + team > 0; left -= teams) { /* every lane of a warp takes part in a join */
     typename Op::Accumulator a = Op::identity();
+    if (ALONE && left <= 0) break;
     if (left > 0) {
-      if constexpr (HOW == NDR_ROWS_BY_ELEMENT)
+      if constexpr (ALONE)
+        fold_spread<Op>(p, a, row, own.length, neighbours(), p.index_origin, apart);
+      else if constexpr (HOW == NDR_ROWS_BY_ELEMENT)
         fold_spread<Op>(p, a, row + lane, (own.length - lane + lanes - 1) >> log, lanes, p.index_origin + lane * apart,
                         lanes * apart);
       else
         fold_row_vectors<Op, HOW == NDR_ROWS_ALIGNED>(p, a, row, p.index_origin, own.length, lane, lanes);
     }
-    join_lanes<Op>(a, lanes);
+    if constexpr (!ALONE) join_lanes<Op>(a, lanes);
     if (lane == 0 && left > 0) emit_total<Op>(p, result, a);
     row += teams * own.pitch;
     result += teams * along;
@@ -41,7 +45,9 @@ template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
   int rows = p.outputs - first < own.rows ? (int)(p.outputs - first) : own.rows;
   const T *stage = await_copy<0>(
       start_copy((const T *)p.data + first * own.pitch, (rows - 1) * own.pitch + own.length, machine::shared_bytes()));
-  if (own.reading == NDR_ROWS_BY_ELEMENT)
+  if (own.reading == NDR_ROWS_WHOLE)
+    fold_stage<Op, NDR_ROWS_WHOLE>(p, stage, first, rows);
+  else if (own.reading == NDR_ROWS_BY_ELEMENT)
     fold_stage<Op, NDR_ROWS_BY_ELEMENT>(p, stage, first, rows);
   else if (own.reading == NDR_ROWS_ALIGNED)
     fold_stage<Op, NDR_ROWS_ALIGNED>(p, stage, first, rows);

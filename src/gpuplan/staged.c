@@ -153,8 +153,8 @@ static double member_cost(const stage *s, const cut *c) {
   return (STAGE * NDR_BLOCK_WARPS + warps * round * fmax(BUSY / threads, 1)) / (double)c->groups;
 }
 
-/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output; tile_staged folds
- * in whole rounds, tile_rows as it comes. */
+/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output; rounds of
+ * outputs are whole, except in tile_rows where several threads share a row: there are few of them. */
 static cut share_rows(const stage *s, cut whole, bool several, bool rows) {
   cut best = whole;
   best.members = NDR_THREADS;
@@ -165,7 +165,7 @@ static cut share_rows(const stage *s, cut whole, bool several, bool rows) {
   }
   for (int members = 1; members <= NDR_WARP_THREADS && members <= whole.piece; members *= 2) {
     cut c = {whole.groups, whole.piece, members, NDR_THREADS / members};
-    if (c.groups > c.slots && !rows) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
+    if (c.groups > c.slots && (!rows || members == 1)) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
     if (members == 1 || member_cost(s, &c) < member_cost(s, &best)) best = c;
   }
   return best;
@@ -213,6 +213,7 @@ static void configure_rows(const ndr_canonical *problem, const stage *s, const c
                                        .rows = (int)c->groups,
                                        .reading = aligned            ? NDR_ROWS_ALIGNED
                                                   : reads_vectors(s) ? NDR_ROWS_BY_VECTOR
+                                                  : c->members == 1  ? NDR_ROWS_WHOLE
                                                                      : NDR_ROWS_BY_ELEMENT,
                                        .lanes = ndr_threads(c->members)};
   launch->shared_bytes = STAGE_BYTES + 4 * NDR_VECTOR_BYTES;

@@ -305,7 +305,7 @@ static counts row_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(p, bytes);
   e.stretches = ceil_div(own->rows, NDR_THREADS / own->lanes.count);
   e.fetched = (double)p->outputs * (double)(own->pitch * bytes);
-  int64_t reads = own->reading == NDR_ROWS_BY_ELEMENT ? own->length : own->length * bytes / NDR_VECTOR_BYTES + 1;
+  int64_t reads = own->reading <= NDR_ROWS_BY_ELEMENT ? own->length : own->length * bytes / NDR_VECTOR_BYTES + 1;
   e.instructions =
       (double)p->work * (double)e.stretches * NDR_THREADS * (double)(ceil_div(reads, own->lanes.count) + 4);
   return e;

@@ -143,7 +143,8 @@ typedef struct ndr_param_groups {
 
 /* tile_rows, which has no splits: outputs are dense rows, of which a block has some. */
 typedef enum ndr_row_reading {
-  NDR_ROWS_BY_ELEMENT, /* a thread folds single elements */
+  NDR_ROWS_WHOLE,      /* a thread folds whole rows, element by element */
+  NDR_ROWS_BY_ELEMENT, /* lanes fold single elements */
   NDR_ROWS_ALIGNED,    /* vectors: every row begins with one */
   NDR_ROWS_BY_VECTOR   /* vectors, and single elements at the ends */
 } ndr_row_reading;

@@ -94,3 +94,18 @@ ndr_status ndr_leaf_operands(const ndr_job *job, const ndr_leaf_slab *from, ndr_
   at.mask = buffers->mask;
   return ndr_besides_give(job->operands, &at, given);
 }
+
+ndr_status ndr_leaf_add(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, ndr_leaf_buffers *buffers,
+                        ndr_accumulator *to) {
+  int64_t offset[NDR_MAX_DIMS];
+  int ndim = job->dataset->info.ndim;
+  void *elements;
+  NDR_TRY(ndr_leaf_unpack(job, from, leaf, buffers, &elements));
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
+  DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
+  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
+  if (!job->operands || !job->operands->count) return ndr_accumulator_add(to, &tensor, offset);
+  ndr_beside_tensors given;
+  NDR_TRY(ndr_leaf_operands(job, from, leaf, &tensor, buffers, &given));
+  return ndr_accumulator_add_operands(to, &tensor, given.pointers, offset);
+}

@@ -32,6 +32,10 @@ ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const 
 ndr_status ndr_leaf_operands(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, const DLTensor *x,
                              ndr_leaf_buffers *buffers, ndr_beside_tensors *given);
 
+/* Adds a leaf to the states of its outputs. */
+ndr_status ndr_leaf_add(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, ndr_leaf_buffers *buffers,
+                        ndr_accumulator *to);
+
 /* Allocates a buffer of host memory unless it is there already. */
 ndr_status ndr_leaf_need(void **buffer, int64_t bytes);
 

@@ -93,13 +93,13 @@ static void check_sums(const shape_case *c) {
 /* Also with cells and leaves so small that there are many pieces of several slabs. */
 START_TEST(odd_shapes_are_summed) {
   const shape_case *c = &shapes[_i / 3];
-  static const int shifts[] = {0, 8, 15};
+  static const int shifts[] = {0, 4, 9};
   static const ndr_op ops[] = {NDR_MEAN, NDR_VAR, NDR_ARGMAX};
   ndr_first_shift = shifts[_i % 3];
   open_ramp(c->ndim, c->shape, NULL);
   check_sums(c);
   const ndr_h5_options alone = on_cpu(1);
-  for (int threads = 2; threads < 8; threads += 2) {
+  for (int threads = 2; threads < 8; threads += 3) {
     ndr_h5_options several = on_cpu(threads);
     h5_check_bits(dataset, c->dim_count, c->dims, 3, ops, &alone, &several);
   }
@@ -154,7 +154,7 @@ static ndr_status reduce_watched(int threads, watcher *w) {
 
 START_TEST(progress_ends_at_the_total_and_stops_where_it_is_cancelled) {
   const int64_t shape[] = {1000, 1000};
-  ndr_first_shift = 8;
+  ndr_first_shift = 6;
   open_ramp(2, shape, NULL);
   for (int threads = 1; threads < 6; threads++) {
     watcher w = {0}, stops = {.cancel_after = 2};
@@ -179,7 +179,7 @@ static int cut_off(void *user, const ndr_h5_progress *now) {
 
 START_TEST(a_file_that_ends_while_it_is_read_is_an_error) {
   const int64_t shape[] = {1000, 1000};
-  ndr_first_shift = 8;
+  ndr_first_shift = 6;
   for (int threads = 1; threads < 6; threads++) {
     ndr_h5_options how = on_cpu(threads);
     const ndr_op op = NDR_SUM;

@@ -15,7 +15,6 @@ typedef struct {
                          * handed out slab by slab, and done with the last */
   int64_t handed, done;
   ndr_slab_iterator at; /* of a piece: behind the slab at hand */
-  bool first;           /* of a piece: its block begins with it */
   ndr_status status;
   char reason[512]; /* of the first piece that failed */
 } slot;
@@ -67,7 +66,6 @@ static void open_piece(ndr_feed *feed, slot *s) {
   ndr_slab next = s->slab;
   s->pieces = s->task = 1;
   s->at = feed->iterator;
-  s->first = s->slab.first;
   while (!next.ends && ndr_slab_iterator_next(&feed->iterator, &next)) continue;
 }
 
@@ -273,7 +271,6 @@ ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, ndr_feed_s
     status = next->status;
     *slab = next->slab;
     *data = next->data;
-    if (feed->reduce) slab->first = next->first;
     feed->taken++;
   }
   pthread_mutex_unlock(&feed->lock);

@@ -39,8 +39,8 @@ typedef enum ndr_feed_state {
 } ndr_feed_state;
 
 /* Waits for the next slot, and helps filling slots meanwhile. *data points to the slab's compact row-major elements
- * until the slot is given back. With `reduce`, *slab is the last of the piece, but `first` means that the piece is the
- * first of its block. Fails if filling the slot failed. The caller must have fewer slots than there are. */
+ * until the slot is given back; with `reduce` there are none, and *slab is the last of the piece. Fails if filling the
+ * slot failed. The caller must have fewer slots than there are. */
 ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, ndr_feed_state *state);
 
 /* Gives back the slot that was taken first. */

@@ -132,7 +132,6 @@ ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results, const ndr_s
 }
 
 ndr_status ndr_fold_add_stretch(ndr_fold *fold, ndr_columns *columns, DLTensor *const *results, const ndr_slab *slab) {
-  if (slab->first) drop_block(fold);
   fold->column_count = columns->count;
   if (!fold->before && !slab->last) {
     fold->before = columns->blocks;

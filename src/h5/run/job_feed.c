@@ -137,10 +137,10 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->groups = ndr_groups_count(job->fold.groups);
   slabs->wide = dataset->info.layout == NDR_H5_CONTIGUOUS && !slabs->on_gpu && !slabs->groups && !job->running;
   slabs->leafwise = job->leafwise;
-  slabs->in_place = job->leafwise && !ndr_reader_defers(&job->readers[part]);
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
+  slabs->in_place = job->leafwise && slabs->element_bytes == slabs->reduced_bytes;
   if (job->running) {
     slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
     slabs->leaf_copies = 1;

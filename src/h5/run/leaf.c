@@ -55,7 +55,10 @@ ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const 
   for (int d = 0; d < job->dataset->info.ndim; d++) ndr_gather_add(&gather, leaf->size[d], froms[d], tos[d]);
   int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
   *elements = from->data + offset;
-  if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
+  if (bytes == (int64_t)ndr_dtype_bytes(deferred->from) && ndr_gather_is_run(&gather, bytes, bytes)) {
+    if (!ndr_unpack_copies(deferred)) ndr_unpack_run(deferred, *elements, 1, *elements, ndr_gather_elements(&gather));
+    return NDR_OK;
+  }
   NDR_TRY(ndr_leaf_need(&buffers->leaf, job->leaf_bytes));
   ndr_gather_run(&gather, deferred, from->data + offset, buffers->leaf);
   *elements = buffers->leaf;

@@ -24,7 +24,8 @@ ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t c
 /* The leaf of that number, along the reduced dims, of a column of the slab. */
 ndr_slab ndr_leaf_find(const ndr_job *job, const ndr_slab *slab, int64_t column, int64_t number);
 
-/* Finds the elements of a leaf: in the slab, if they lie there compact as they are reduced, else in the buffers. */
+/* Finds the elements of a leaf: in the slab, if they lie there compact and are as large as when they are reduced, else
+ * in the buffers. They are unpacked where they lie, so that a leaf may be asked for once. */
 ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const ndr_slab *leaf,
                            ndr_leaf_buffers *buffers, void **elements);
 

@@ -159,7 +159,7 @@ static ndr_status reduce_next(run *r, bool *done) {
 static ndr_status run_slabs(const ndr_job *job, run *r) {
   bool done = false;
   r->reduced_by_threads = 0;
-  if (job->leafwise && !r->states) NDR_TRY(ndr_leafwise_create(&r->leafwise, job));
+  if (job->leafwise) NDR_TRY(ndr_leafwise_create(&r->leafwise, job));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed, r->leafwise ? ndr_leafwise_reduce : NULL, r->leafwise));
   NDR_TRY(job->running ? ndr_scan_slabs_create(&r->scan, job, r->feed)
                        : ndr_fold_create(&r->fold, job, r->feed, &r->gpus));

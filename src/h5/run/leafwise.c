@@ -20,13 +20,19 @@ struct ndr_leafwise {
   worker_buffers *workers;
 };
 
-ndr_status ndr_leafwise_create(ndr_leafwise **created, const ndr_job *job) {
+static ndr_status create(ndr_leafwise **created, const ndr_job *job) {
   ndr_leafwise *l = *created = calloc(1, sizeof *l);
   if (!l) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   l->job = job;
   l->pieces = calloc((size_t)job->feed.slots, sizeof *l->pieces);
   l->workers = calloc((size_t)job->feed.threads, sizeof *l->workers);
   return l->pieces && l->workers ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
+}
+
+ndr_status ndr_leafwise_begin(ndr_leafwise **leafwise, const ndr_job *job) {
+  if (!*leafwise) return create(leafwise, job);
+  (*leafwise)->next = 0;
+  return NDR_OK;
 }
 
 static void close_columns(ndr_columns *columns) {

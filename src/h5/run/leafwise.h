@@ -8,8 +8,11 @@
 
 typedef struct ndr_leafwise ndr_leafwise;
 
-/* NULL may be destroyed, but not before the feed. */
-ndr_status ndr_leafwise_create(ndr_leafwise **created, const ndr_job *job);
+/* Call before each feed of a stage: keeps the buffers of the one before. *leafwise is NULL at first, and to be
+ * destroyed, after the feed, even if that fails. */
+ndr_status ndr_leafwise_begin(ndr_leafwise **leafwise, const ndr_job *job);
+
+/* NULL is allowed. */
 void ndr_leafwise_destroy(ndr_leafwise *leafwise);
 
 /* The feed's task; `user` is the ndr_leafwise. */

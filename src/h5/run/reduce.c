@@ -159,7 +159,7 @@ static ndr_status reduce_next(run *r, bool *done) {
 static ndr_status run_slabs(const ndr_job *job, run *r) {
   bool done = false;
   r->reduced_by_threads = 0;
-  if (job->leafwise) NDR_TRY(ndr_leafwise_create(&r->leafwise, job));
+  if (job->leafwise) NDR_TRY(ndr_leafwise_begin(&r->leafwise, job));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed, r->leafwise ? ndr_leafwise_reduce : NULL, r->leafwise));
   NDR_TRY(job->running ? ndr_scan_slabs_create(&r->scan, job, r->feed)
                        : ndr_fold_create(&r->fold, job, r->feed, &r->gpus));
@@ -174,8 +174,6 @@ static void end_slabs(run *r) {
   ndr_fold_destroy(r->fold);
   ndr_scan_slabs_destroy(r->scan);
   ndr_feed_destroy(r->feed);
-  ndr_leafwise_destroy(r->leafwise);
-  r->leafwise = NULL;
   r->fold = NULL;
   r->scan = NULL;
   r->feed = NULL;
@@ -204,6 +202,8 @@ static ndr_status run_job(ndr_job *job, run *r) {
 /* Stops all work on the stage. */
 static void end_stage(ndr_job *job, run *r) {
   end_slabs(r);
+  ndr_leafwise_destroy(r->leafwise);
+  r->leafwise = NULL;
   ndr_gpus_close(&r->gpus);
   ndr_job_plan_on_host(job);
 }

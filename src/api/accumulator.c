@@ -95,6 +95,15 @@ static ndr_status take_operand(const ndr_accumulator *a, const DLTensor *tensor,
   return ndr_broadcast_strides(part, what, tensor, operand->strides);
 }
 
+/* Whether a slab has all outputs, so that a plan of the CPU can merge states into those of the accumulator, without
+ * scratch for its own. */
+static bool adds_in_place(const ndr_accumulator *a, const DLTensor *slab) {
+  if (a->backend->calls || a->whole.problem.groups) return false;
+  for (int d = 0; d < slab->ndim; d++)
+    if (!a->whole.reduced[d] && slab->shape[d] != a->whole.problem.shape[d]) return false;
+  return true;
+}
+
 static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
                                const int64_t *offset, ndr_request *request) {
   ndr_dtype dtype;
@@ -118,6 +127,7 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
   }
   memcpy(request->whole_shape, a->whole.problem.shape, sizeof request->whole_shape);
   request->partial = true;
+  request->adds = adds_in_place(a, slab);
   return NDR_OK;
 }
 
@@ -142,7 +152,7 @@ static void drop_scratch(ndr_accumulator *a) {
 static ndr_status add_parts(ndr_accumulator *a, const ndr_parts *parts, const void *const *data) {
   size_t bytes;
   NDR_TRY(ndr_parts_scratch(parts, &bytes));
-  NDR_TRY(reserve_scratch(a, bytes));
+  if (bytes > 0) NDR_TRY(reserve_scratch(a, bytes));
   return ndr_parts_add(parts, data, &a->whole, a->states, a->outputs, a->scratch, NULL, a->options.stream);
 }
 
@@ -183,6 +193,13 @@ ndr_status ndr_accumulator_begin(ndr_accumulator *a, const int64_t *begin) {
     a->whole.begin[d] = begin[d];
   }
   return NDR_OK;
+}
+
+ndr_status ndr_accumulator_reset(ndr_accumulator *a) {
+  if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
+  free(a->covered.spans);
+  a->covered = (ndr_spans){0};
+  return ndr_states_begin(&a->whole, a->backend, a->place.device_id, a->states, a->outputs, a->options.stream);
 }
 
 ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const int64_t *offset) {

@@ -55,6 +55,10 @@ void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *dat
 ndr_status ndr_part_execute(const part *p, const void *const *data, void *const *results, void *workspace,
                             void *stream);
 
+/* Runs the only part of a request that adds to states. */
+ndr_status ndr_part_add(const ndr_parts *parts, const part *p, const void *const *data, uint64_t *const *states,
+                        void *workspace, void *stream);
+
 /* Reduces a part to partial states in `scratch`, and merges these into the states of `whole`. */
 ndr_status ndr_part_reduce(const ndr_parts *parts, const part *p, const void *const *data, void *scratch,
                            void *workspace, void *stream);

@@ -110,6 +110,15 @@ static void move_indices(const ndr_parts *parts, const part *p, uint64_t *const 
       add_to_indices(&kept, made[i] + outputs, outputs);
 }
 
+ndr_status ndr_part_add(const ndr_parts *parts, const part *p, const void *const *data, uint64_t *const *states,
+                        void *workspace, void *stream) {
+  void *results[NDR_MAX_OPS];
+  const void *moved[NDR_MOST_ARRAYS];
+  for (int i = 0; i < parts->request.problem.op_count; i++) results[i] = states[i];
+  ndr_part_move(parts, p, data, moved);
+  return ndr_part_execute(p, moved, results, workspace, stream);
+}
+
 ndr_status ndr_part_reduce(const ndr_parts *parts, const part *p, const void *const *data, void *scratch,
                            void *workspace, void *stream) {
   uint64_t *made[NDR_MAX_OPS];

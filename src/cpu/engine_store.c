@@ -13,11 +13,31 @@ typedef struct cell {
   int64_t count;
 } cell;
 
+/* Merges the states into those that are there. */
+static void add_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
+  int64_t from_pitch = engine->nest->pitch, to_pitch = engine->problem->outputs;
+  uint64_t *to = (uint64_t *)engine->results[op->number] + given->result;
+  for (int p = 0; p < (op->state.program ? op->state.program->part_count : 1); p++) {
+    int before;
+    ndr_state part = ndr_state_part(&op->state, p, &before);
+    uint64_t *into = to + before * to_pitch;
+    const uint64_t *from = given->states + before * from_pitch;
+    if (given->from == 1 && given->to == 1)
+      engine->isa->join (&part)(into, to_pitch, from, from_pitch, given->count);
+    else
+      ndr_state_merge(&part, into, to_pitch, given->to, from, from_pitch, given->from, given->count);
+  }
+}
+
 static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
   if (!engine->problem->partial) {
     int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
     ndr_finish(engine->isa, &op->state, given->states, engine->nest->pitch, given->from, given->count,
                (char *)engine->results[op->number] + given->result * bytes, given->to);
+    return;
+  }
+  if (engine->problem->adds) {
+    add_cell(engine, op, given);
     return;
   }
   for (int w = 0; w < op->words; w++) {

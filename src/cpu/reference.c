@@ -328,6 +328,10 @@ static void reduce_output(const ndr_canonical *problem, const void *const *data,
   }
   uint64_t words[NDR_MAX_PROGRAM_WORDS] = {0};
   fold_range(&over, 0, problem->length, words);
+  if (problem->adds) {
+    ndr_state_merge(&over.state, (uint64_t *)result + place, problem->outputs, 1, words, 1, 1, 1);
+    return;
+  }
   if (problem->partial) {
     for (int w = 0; w < ndr_state_size(&over.state); w++) ((uint64_t *)result)[w * problem->outputs + place] = words[w];
     return;

@@ -217,6 +217,27 @@ START_TEST(merging_leaves_the_other_alone) {
 }
 END_TEST
 
+START_TEST(resetting_forgets_slabs_and_what_they_cover) {
+  double x[2] = {10, 20}, sum;
+  ndr_accumulator *a;
+  ndr_op op = NDR_SUM;
+  DLTensor slab = ndr_tensor(x, NDR_F64, NDR_SHAPE(2)), result = {&sum, cpu, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
+  assert_ok(accumulate_array(&a, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
+  for (int i = 0; i < 2; i++) {
+    assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){0}));
+    assert_ok(ndr_accumulator_cover(a, 0, 1));
+    assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+    ck_assert(sum == 30);
+    assert_ok(ndr_accumulator_reset(a));
+    assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+    ck_assert(sum == 0);
+    ck_assert(!ndr_accumulator_covered(a, 0, NULL));
+  }
+  assert_fails(ndr_accumulator_reset(NULL), NDR_ERR_ARGUMENT, "null pointer");
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
 START_TEST(bytes_grow_with_the_outputs_alone) {
   ndr_accumulator *small, *large;
   ndr_op op = NDR_VAR;
@@ -362,7 +383,8 @@ int main(void) {
   suite_case(suite, "by hand", 30, arg_indices_are_global, finishing_does_not_end_it,
              outputs_without_elements_hold_what_an_empty_reduction_gives, outputs_without_elements_have_no_index,
              slabs_of_size_zero_add_nothing, wholes_without_elements_fail_as_ndreduce_does,
-             merging_leaves_the_other_alone, bytes_grow_with_the_outputs_alone, NULL);
+             merging_leaves_the_other_alone, resetting_forgets_slabs_and_what_they_cover,
+             bytes_grow_with_the_outputs_alone, NULL);
   suite_case(suite, "errors", 30, creating_checks_as_ndreduce_does, creating_does_not_wait_to_refuse_a_family,
              slabs_that_do_not_fit_are_refused, accumulators_of_other_reductions_do_not_merge,
              what_lies_behind_the_counts_does_not_count, finishing_checks_the_results, destroying_null_is_legal, NULL);

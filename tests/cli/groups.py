@@ -293,7 +293,7 @@ def check_forms(folder):
     make_hours(folder, count=960, step=1)
     explained = folder.run("hours.nc:/x", "--by", "time:hour", "--explain")[1]
     assert "groups   24 by time:hour, of 40 steps, repeating every 24 steps\n" in explained, explained
-    assert " + states 2.812 KiB " in explained, explained  # of 24 groups of 15 outputs, 8 bytes each
+    assert " + states 5.625 KiB " in explained, explained  # of 24 groups of 15 outputs, 8 bytes each, twice
     explained = folder.run("hours.nc:/x", "--by", "time:/zone", "--explain")[1]
     assert ", scattered: " in explained, explained
 

@@ -222,6 +222,7 @@ static ndr_status reduce_watched(ndr_h5_dataset *dataset, watcher *w) {
   double sum;
   DLTensor result = ndr_tensor(&sum, NDR_F64, 0, NULL);
   options.memory = 4096;
+  options.threads = 1;
   options.on_progress = watch;
   options.user = w;
   return ndr_h5_reduce(dataset, h5_problem(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}), (DLTensor *[]){&result},

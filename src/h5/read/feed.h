@@ -1,39 +1,49 @@
-/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the iterator. A slot has the
- * slab, and behind it the boxes of the arrays beside the dataset that belong to it.
+/* Threads that fill a ring of slots, in the order of the iterator. Slots hold slabs (slot.h), read ahead of whoever
+ * reduces them; or each stands for a piece of the grid, the slabs of which the feed's user reads and reduces in these
+ * threads, one after the other.
  * How a slab is read is the matter of reader.h. */
 #ifndef NDR_H5_READ_FEED_H
 #define NDR_H5_READ_FEED_H
 
-#include "h5/read/beside.h"
+#include "h5/read/slot.h"
 
 /* What a feed is made of; it must outlive the feed. */
 typedef struct ndr_feed_plan {
-  const ndr_reader *readers;  /* one for each part of the series */
+  ndr_slot_plan slot;
   ndr_slab_iterator iterator; /* at its beginning */
-  int beside_count;
-  const ndr_beside *besides; /* only those that are not read once come with slabs */
-  int slots, threads;        /* threads that read, the caller of ndr_feed_take among them */
+  int slots, threads;         /* threads that read, the caller of ndr_feed_take among them */
   int64_t slot_bytes;
   DLDevice place; /* of the slots' memory, which the host reaches */
 } ndr_feed_plan;
 
 /* Where the time went. Seconds are summed over the threads; bytes are as stored. */
 typedef struct ndr_feed_times {
-  double read_seconds, decode_seconds, unpack_seconds;
+  double read_seconds, decode_seconds, unpack_seconds, reduce_seconds;
   int64_t stored_bytes;
+  int64_t slabs, elements; /* of the slabs that were reduced by the feed's threads, for which reduce_seconds are */
 } ndr_feed_times;
+
+/* Reads and reduces a slab of the piece that slot number `slot` stands for. Calls for one slot come one after the
+ * other, and so do those of one worker, 0 .. plan->threads - 1. */
+typedef ndr_status ndr_feed_reduce(void *user, int slot, ndr_slab *slab, int worker, ndr_slot_scratch *scratch);
 
 typedef struct ndr_feed ndr_feed;
 
-/* Starts reading. Goes on with fewer threads if the system refuses some. */
-ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
+/* Starts reading. Goes on with fewer threads if the system refuses some. With `reduce` slots have no memory. */
+ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan, ndr_feed_reduce *reduce, void *user);
 
-/* Waits for the next slab, and helps reading meanwhile. *data points to its compact row-major elements until it is
- * given back. *done: there is no slab left. Fails if reading the slab failed. The caller must have fewer slabs than
- * there are slots. */
-ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, bool *done);
+typedef enum ndr_feed_state {
+  NDR_FEED_TAKEN,
+  NDR_FEED_BUSY, /* with `reduce`: a slab has been reduced, but the next piece is not complete */
+  NDR_FEED_ENDED /* nothing is left */
+} ndr_feed_state;
 
-/* Gives back the slab that was taken first. */
+/* Waits for the next slot, and helps filling slots meanwhile. *data points to the slab's compact row-major elements
+ * until the slot is given back; with `reduce` there are none, and *slab is the last of the piece. Fails if filling the
+ * slot failed. The caller must have fewer slots than there are. */
+ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, ndr_feed_state *state);
+
+/* Gives back the slot that was taken first. */
 void ndr_feed_give(ndr_feed *feed);
 
 /* Does task(user, i, worker) for each i < count, on the feed's threads before they read on, and on the caller's, and

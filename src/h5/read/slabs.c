@@ -30,9 +30,20 @@ static int64_t held_along(const ndr_slabs *slabs, int d) {
   return times(smaller(all, some), chunk);
 }
 
+/* The extents of what a slot is for. */
+static const int64_t *slot_extent(const ndr_slabs *slabs) {
+  return slabs->leafwise ? slabs->leaf : slabs->extent;
+}
+
+static int64_t slot_elements(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, slot_extent(slabs)[d]);
+  return count;
+}
+
 int64_t ndr_slabs_held(const ndr_slabs *slabs) {
   int64_t count = 1;
-  if (!slabs->whole) return ndr_slabs_elements(slabs);
+  if (!slabs->whole) return slot_elements(slabs);
   for (int d = 0; d < slabs->ndim; d++) count = times(count, held_along(slabs, d));
   return count;
 }
@@ -51,7 +62,7 @@ static int64_t aligned(int64_t bytes) {
 }
 
 int64_t ndr_slabs_beside_bytes(const ndr_slabs *slabs, int i) {
-  return aligned(times(beside_elements(slabs, i, slabs->extent), slabs->besides[i].slot_bytes));
+  return aligned(times(beside_elements(slabs, i, slot_extent(slabs)), slabs->besides[i].slot_bytes));
 }
 
 int64_t ndr_slabs_slot_bytes(const ndr_slabs *slabs) {
@@ -94,20 +105,27 @@ static int64_t leaf_outputs(const ndr_slabs *slabs) {
 }
 
 /* Room for leaves: each worker has one, unpacked, and its states; where several leaves of a cell come to the same
- * outputs, the states of all of them wait to be added in order. */
+ * outputs, the states of all of them wait to be added in order. Under `leafwise` leaves are added to the states of the
+ * piece at once. */
 int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
   int64_t states = times(leaf_outputs(slabs), slabs->output_bytes);
   int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
-  int64_t leaf = times(ndr_slabs_leaf_bytes(slabs), slabs->leaf_copies + 1);
-  int64_t each = plus(plus(leaf, ndr_slabs_operands_bytes(slabs)), states);
+  int64_t leaf = slabs->in_place ? 0 : times(ndr_slabs_leaf_bytes(slabs), slabs->leaf_copies + 1);
+  int64_t each = plus(leaf, ndr_slabs_operands_bytes(slabs));
+  if (slabs->leafwise) return times(each, slabs->workers);
+  each = plus(each, states);
   if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
 
+int64_t ndr_slabs_states_bytes(const ndr_slabs *slabs) {
+  int64_t stretches = slabs->leafwise ? slabs->slots : 1;
+  return times(ndr_slabs_outputs(slabs), times(slabs->output_bytes, stretches + 1));
+}
+
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
-  int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->slots);
-  /* Those of a stretch, and those of the stretches before it. */
-  int64_t states = times(ndr_slabs_outputs(slabs), times(slabs->output_bytes, 2));
+  int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->leafwise ? slabs->workers : slabs->slots);
+  int64_t states = ndr_slabs_states_bytes(slabs);
   int64_t results = times(ndr_slabs_elements(slabs), slabs->result_bytes);
   return plus(plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), results), slabs->scratch_bytes);
 }

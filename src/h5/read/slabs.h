@@ -12,6 +12,9 @@
  * order; a chunk is then decoded for each part. The slabs over one range of the kept dims make a block: its outputs are
  * finished when its last slab has been added, so only one block's partial states exist at a time.
  *
+ * Under `leafwise` a slab is not read at once: a thread reads a leaf of it, reduces that, and then reads the next. It
+ * has the slabs of a block in one piece for itself, and their states; other threads have other pieces.
+ *
  * All are laid out from where the array's first unit begins, which may be `lead` elements before its first element:
  * start[] counts from there, begin[] from the first element. */
 #ifndef NDR_H5_READ_SLABS_H
@@ -37,6 +40,11 @@ typedef struct ndr_slabs {
   int64_t groups; /* each of them has outputs of its own; 0: there are none */
   bool chunked;
   bool on_gpu; /* slabs are reduced by a GPU */
+  /* Leaves have all kept dims of a cell if they can, and fewer elements of the reduced ones, so that they are long runs
+   * of a file without chunks. */
+  bool wide;
+  bool in_place; /* leaves are unpacked and reduced where they were read */
+  bool leafwise; /* slots are of leaves, one for each worker; `slots` are pieces in work */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
    * behind a chunk's first. */
   bool whole;
@@ -81,6 +89,9 @@ int64_t ndr_slabs_beside_bytes(const ndr_slabs *slabs, int i);
 
 /* Bytes of the box of array i that belongs to a leaf, or on a GPU to a slab, as it is reduced. */
 int64_t ndr_slabs_operand_bytes(const ndr_slabs *slabs, int i);
+
+/* Bytes of states: those of the stretches in work, and those of the stretches before them. */
+int64_t ndr_slabs_states_bytes(const ndr_slabs *slabs);
 
 /* Bytes of all slots, states, leaves, results of a slab's elements and scratch together. */
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);

@@ -21,8 +21,13 @@
 /* A leaf, as it is reduced, stays in the second-level cache. */
 #define LEAF_AIM ((int64_t)1 << 20)
 
+/* A `wide` one may have half as much again as that cache, and its outputs' states beside it: the deeper it is, the less
+ * often these are loaded and stored. */
+#define WIDE_LEAF_AIM ((int64_t)2 << 20)
+
 /* A leaf's kept dims are cut down to this many outputs before its reduced dims are: each cut of a reduced dim makes
- * states that must be added once more. */
+ * states that must be added once more. Not of `wide` ones: to add states of the outputs of a cell costs less than to
+ * read the file in short runs, or to copy the leaf out of the slab. */
 #define LEAF_OUTPUTS 1024
 
 /* Outputs of a block. States beyond the second-level cache are loaded and stored once a cell; with fewer outputs cells
@@ -120,9 +125,9 @@ static void choose_leaf(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
     if (!slabs->reduced[d]) slabs->extent[d] = leader->leaf[d];
   if (!slabs->on_gpu && !leader) {
     shorten(slabs, KEPT, ndr_slabs_outputs, outputs_aim(slabs, shift), ones);
-    shorten(slabs, KEPT, wide_bytes, least(LEAF_AIM, shift), ones);
+    if (!slabs->wide) shorten(slabs, KEPT, wide_bytes, least(LEAF_AIM, shift), ones);
   }
-  if (!slabs->on_gpu) shorten(slabs, cut, reduced_bytes, least(LEAF_AIM, shift), ones);
+  if (!slabs->on_gpu) shorten(slabs, cut, reduced_bytes, least(slabs->wide ? WIDE_LEAF_AIM : LEAF_AIM, shift), ones);
   memcpy(slabs->leaf, slabs->extent, sizeof slabs->leaf);
 }
 

@@ -29,101 +29,39 @@ static inline float bf16_value(uint16_t bits) {
   return float_of((uint32_t)bits << 16);
 }
 
-#define VALUE(x) ((x) != 0)
-#define NAME(loop) loop##_bool
-#define ELEMENT uint8_t
-#define NUMBER uint8_t
-#define MEMBER u
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_i8
-#define ELEMENT int8_t
-#define NUMBER int8_t
-#define MEMBER i
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_i16
-#define ELEMENT int16_t
-#define NUMBER int16_t
-#define MEMBER i
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_i32
-#define ELEMENT int32_t
-#define NUMBER int32_t
-#define MEMBER i
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_i64
-#define ELEMENT int64_t
-#define NUMBER int64_t
-#define MEMBER i
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_u8
-#define ELEMENT uint8_t
-#define NUMBER uint8_t
-#define MEMBER u
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_u16
-#define ELEMENT uint16_t
-#define NUMBER uint16_t
-#define MEMBER u
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_u32
-#define ELEMENT uint32_t
-#define NUMBER uint32_t
-#define MEMBER u
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_u64
-#define ELEMENT uint64_t
-#define NUMBER uint64_t
-#define MEMBER u
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) f16_value(x)
-#define NAME(loop) loop##_f16
-#define ELEMENT uint16_t
-#define NUMBER float
-#define MEMBER f
-#define SAME (uint16_t)0x7e00
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) bf16_value(x)
-#define NAME(loop) loop##_bf16
-#define ELEMENT uint16_t
-#define NUMBER float
-#define MEMBER f
-#define SAME (uint16_t)0x7fc0
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_f32
-#define ELEMENT float
-#define NUMBER float
-#define MEMBER f
-#define SAME (float)NAN
-#include "h5/read/unpack_loops.h"
-#define VALUE(x) (x)
-#define NAME(loop) loop##_f64
-#define ELEMENT double
-#define NUMBER double
-#define MEMBER f
-#define SAME (double)NAN
-#include "h5/read/unpack_loops.h"
-
 typedef void (*widener)(const ndr_unpack *u, const void *from, void *to, int count);
 typedef void (*masker)(const ndr_unpack *u, void *data, int count);
 
-static const widener wideners[NDR_DTYPE_COUNT] = {
-    [NDR_BOOL] = widen_bool, [NDR_I8] = widen_i8,   [NDR_I16] = widen_i16, [NDR_I32] = widen_i32,
-    [NDR_I64] = widen_i64,   [NDR_U8] = widen_u8,   [NDR_U16] = widen_u16, [NDR_U32] = widen_u32,
-    [NDR_U64] = widen_u64,   [NDR_F16] = widen_f16, [NDR_F32] = widen_f32, [NDR_BF16] = widen_bf16,
-    [NDR_F64] = widen_f64,
-};
+#define ISA
+#define IN(name) name##_baseline
+#include "h5/read/unpack_isa.h"
 
-static const masker maskers[NDR_DTYPE_COUNT] = {
-    [NDR_F16] = mask_f16, [NDR_BF16] = mask_bf16, [NDR_F32] = mask_f32, [NDR_F64] = mask_f64};
+#ifdef __x86_64__
+#define ISA __attribute__((target("avx2")))
+#define IN(name) name##_avx2
+#include "h5/read/unpack_isa.h"
+#endif
+
+/* The loops for one instruction set; all give the same bits. */
+typedef struct {
+  const widener *wideners;
+  const masker *maskers;
+  void (*swap)(size_t bytes, unsigned char *data, int count);
+} loops;
+
+static const loops baseline = {wideners_baseline, maskers_baseline, swap_baseline};
+
+#ifdef __x86_64__
+static const loops avx2 = {wideners_avx2, maskers_avx2, swap_avx2};
+
+static const loops *loops_here(void) {
+  return __builtin_cpu_supports("avx2") ? &avx2 : &baseline;
+}
+#else
+static const loops *loops_here(void) {
+  return &baseline;
+}
+#endif
 
 /* ---- Moving ----------------------------------------------------------------------------------------------------- */
 
@@ -144,34 +82,15 @@ static void gather(size_t bytes, const unsigned char *source, int64_t step, unsi
   }
 }
 
-#define SWAP(bytes, type, swapped)                                                                                     \
-  case bytes:                                                                                                          \
-    for (int i = 0; i < count; i++) {                                                                                  \
-      type bits;                                                                                                       \
-      memcpy(&bits, data + (bytes)*i, bytes);                                                                          \
-      bits = swapped(bits);                                                                                            \
-      memcpy(data + (bytes)*i, &bits, bytes);                                                                          \
-    }                                                                                                                  \
-    break;
-
-static void swap(size_t bytes, unsigned char *data, int count) {
-  switch (bytes) {
-    SWAP(2, uint16_t, __builtin_bswap16)
-    SWAP(4, uint32_t, __builtin_bswap32)
-    SWAP(8, uint64_t, __builtin_bswap64)
-  default: break;
-  }
-}
-
 /* A piece as elements of `from` in native order. */
 static void fetch(const ndr_unpack *u, size_t bytes, const unsigned char *source, int64_t step, void *target,
                   int count) {
   bool complex = u->from == NDR_C64 || u->from == NDR_C128;
-  if (step == 1)
+  if (step == 1 && target != source)
     memmove(target, source, (size_t)count * bytes);
-  else
+  else if (step != 1)
     gather(bytes, source, step, target, count);
-  if (u->swap) swap(complex ? bytes / 2 : bytes, target, complex ? 2 * count : count);
+  if (u->swap) loops_here()->swap(complex ? bytes / 2 : bytes, target, complex ? 2 * count : count);
 }
 
 /* ---- The calls -------------------------------------------------------------------------------------------------- */
@@ -202,8 +121,8 @@ void ndr_unpack_run(const ndr_unpack *u, const void *from, int64_t step, void *t
   size_t in = ndr_dtype_bytes(u->from), out = ndr_dtype_bytes(u->to);
   const unsigned char *source = from;
   unsigned char *target = to;
-  const widener widen = u->from != u->to || u->scaled ? wideners[u->from] : NULL;
-  const masker mask = !widen && ndr_unpack_marks(u) ? maskers[u->from] : NULL;
+  const widener widen = u->from != u->to || u->scaled ? loops_here()->wideners[u->from] : NULL;
+  const masker mask = !widen && ndr_unpack_marks(u) ? loops_here()->maskers[u->from] : NULL;
   if (step == 1 && ndr_unpack_copies(u)) {
     memmove(to, from, (size_t)count * in);
     return;

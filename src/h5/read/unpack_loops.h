@@ -1,6 +1,7 @@
 /* Template: the loops of one packed dtype over a piece that lies in the first-level cache. Needs NAME(loop), ELEMENT,
- * MEMBER of ndr_packed, NUMBER, in which elements are compared, and VALUE(x), an element as one; floats SAME, which is
- * what missing ones become in the dtype itself. Branches are on constants, so that each use is one straight loop. */
+ * MEMBER of ndr_packed, ISA, the attribute of its functions, NUMBER, in which elements are compared, and VALUE(x), an
+ * element as one; floats SAME, which is what missing ones become in the dtype itself. Branches are on constants, so
+ * that each use is one straight loop. */
 
 #define VALID(value) ((equal ? (value) != missing : 1) & (ranged ? ((value) >= least) & ((value) <= most) : 1))
 
@@ -18,7 +19,7 @@ static inline __attribute__((always_inline)) void NAME(widen_if)(const ndr_unpac
 }
 
 /* To f64; without a mask and a scale too, which multiplies by 1. */
-static void NAME(widen)(const ndr_unpack *u, const void *from, void *target, int count) {
+static ISA void NAME(widen)(const ndr_unpack *u, const void *from, void *target, int count) {
   const ELEMENT *x = from;
   double *to = target;
   if (u->missing_count && u->ranged)
@@ -45,7 +46,7 @@ static inline __attribute__((always_inline)) void NAME(mask_if)(const ndr_unpack
 }
 
 /* In the dtype itself, in place. */
-static void NAME(mask)(const ndr_unpack *u, void *data, int count) {
+static ISA void NAME(mask)(const ndr_unpack *u, void *data, int count) {
   if (u->missing_count && u->ranged)
     NAME(mask_if)(u, data, count, true, true, 0);
   else if (u->missing_count)

@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+static ndr_status begin_sums(const ndr_block *block, const ndr_job *job) {
+  int64_t begin[NDR_MAX_DIMS];
+  for (int d = 0; d < job->fold.ndim; d++) begin[d] = job->reduced[d] ? 0 : block->slab.whole[d];
+  return ndr_accumulator_begin(block->sums, begin);
+}
+
 ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab) {
   ndr_problem part = job->fold;
   *block = (ndr_block){.slab = *slab};
@@ -10,9 +16,13 @@ ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_upload
     if (!job->reduced[d]) part.shape[d] = slab->size[d];
   ndr_besides_lay(job->operands, &part);
   NDR_TRY(ndr_job_accumulate(job, uploader, &part, &block->sums));
-  int64_t begin[NDR_MAX_DIMS];
-  for (int d = 0; d < part.ndim; d++) begin[d] = job->reduced[d] ? 0 : slab->whole[d];
-  return ndr_accumulator_begin(block->sums, begin);
+  return begin_sums(block, job);
+}
+
+ndr_status ndr_block_restart(ndr_block *block, const ndr_job *job, const ndr_slab *slab) {
+  block->slab = *slab;
+  NDR_TRY(ndr_accumulator_reset(block->sums));
+  return begin_sums(block, job);
 }
 
 void ndr_block_close(ndr_block *block) {
@@ -65,19 +75,17 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const ndr_sl
   return view;
 }
 
-static ndr_status finish(ndr_block *block, const ndr_job *job, const ndr_slab *origin, DLTensor *const *results) {
+static ndr_status finish(const ndr_block *block, const ndr_job *job, const ndr_slab *origin, DLTensor *const *results) {
   DLTensor views[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS], strides[NDR_MAX_OPS][NDR_MAX_DIMS];
   for (int i = 0; i < job->problem.op_count; i++) {
     views[i] = view_of(block, job, origin, results[i], shapes[i], strides[i]);
     pointers[i] = &views[i];
   }
-  NDR_TRY(ndr_job_finish(job, block->sums, pointers));
-  ndr_block_close(block);
-  return NDR_OK;
+  return ndr_job_finish(job, block->sums, pointers);
 }
 
-static ndr_status finish_all(ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *origin,
+static ndr_status finish_all(const ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *origin,
                              DLTensor *const *results) {
   for (int64_t i = 0; i < count; i++) NDR_TRY(finish(&blocks[i], job, origin, results));
   return NDR_OK;
@@ -112,7 +120,7 @@ static ndr_status open_box(box *b, const ndr_job *job, const ndr_slab *all) {
   return NDR_OK;
 }
 
-ndr_status ndr_blocks_finish(ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *all,
+ndr_status ndr_blocks_finish(const ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *all,
                              DLTensor *const *results) {
   box b;
   if (!job->sink) return finish_all(blocks, count, job, NULL, results);

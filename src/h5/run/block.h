@@ -14,12 +14,15 @@ typedef struct ndr_block {
 ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab);
 void ndr_block_close(ndr_block *block);
 
+/* Starts the outputs of another slab, as many along each dim, in the same memory. */
+ndr_status ndr_block_restart(ndr_block *block, const ndr_job *job, const ndr_slab *slab);
+
 /* Adds all that `from` has seen. */
 ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from);
 
 /* Writes the outputs of blocks, which together are those of `all`, into their part of the results; if the job has a
- * sink, hands it their boxes. Closes the blocks. */
-ndr_status ndr_blocks_finish(ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *all,
+ * sink, hands it their boxes. */
+ndr_status ndr_blocks_finish(const ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *all,
                              DLTensor *const *results);
 
 #endif

@@ -102,6 +102,8 @@ static void append_route(sheet *s, const ndr_job *job) {
   const ndr_reader *reader = &job->readers[0];
   append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, NDR_PLURAL(job->feed.threads));
   if (reader->reason[0]) append(s, " (%s)", reader->reason);
+  if (job->leafwise) append(s, ", each of which reduces the leaves that it reads");
+  if (job->why_slabs && job->why_slabs[0]) append(s, ", in slabs (%s)", job->why_slabs);
   append(s, "\n");
 }
 
@@ -154,10 +156,11 @@ static void append_slabs(sheet *s, const ndr_job *job) {
     append_shape(s, slabs->ndim, size);
     if (job->cut_short) append(s, ", short for lack of memory: last digits may differ");
   }
-  append(s, "\nmemory   %d slab%s of ", slabs->slots, NDR_PLURAL(slabs->slots));
+  int slots = slabs->leafwise ? slabs->workers : slabs->slots;
+  append(s, "\nmemory   %d %s%s of ", slots, slabs->leafwise ? "buffer" : "slab", NDR_PLURAL(slots));
   append_bytes(s, ndr_slabs_held(slabs) * slabs->element_bytes);
   append(s, " + states ");
-  append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
+  append_bytes(s, ndr_slabs_states_bytes(slabs));
   append(s, " + leaves ");
   append_bytes(s, ndr_slabs_leaves_bytes(slabs));
   append(s, " + reading ");

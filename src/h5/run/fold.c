@@ -16,6 +16,7 @@ struct ndr_fold {
   ndr_block *columns;        /* each one's states of the stretch at hand */
   ndr_block *before;         /* each one's states of the stretches before that; NULL where there are none */
   ndr_block *pieces;         /* states of single leaves of a slab, where they are added apart */
+  ndr_columns spare;         /* memory of an earlier block, for stretches that are reduced by threads of the feed */
   ndr_leaf_buffers *buffers; /* for each thread */
   ndr_leaf_slab at;          /* the slab at hand */
 };
@@ -50,6 +51,7 @@ static void drop_block(ndr_fold *fold) {
 void ndr_fold_destroy(ndr_fold *fold) {
   if (!fold) return;
   drop_block(fold);
+  close_blocks(&fold->spare.blocks, fold->spare.count);
   for (int i = 0; fold->buffers && i < fold->job->feed.threads; i++) ndr_leaf_buffers_free(&fold->buffers[i]);
   free(fold->buffers);
   free(fold);
@@ -72,14 +74,21 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
   return open_columns(fold, slab);
 }
 
-static ndr_state_key key_of(const ndr_fold *fold, const ndr_slab *slab, int64_t column) {
-  int64_t leaf = ndr_slabs_leaf_at(&fold->job->slabs[slab->part], fold->columns[column].slab.begin);
-  return (ndr_state_key){fold->job->stage, slab->piece, leaf};
+static ndr_state_key key_of(const ndr_job *job, const ndr_slab *slab, const ndr_block *column) {
+  int64_t leaf = ndr_slabs_leaf_at(&job->slabs[slab->part], column->slab.begin);
+  return (ndr_state_key){job->stage, slab->piece, leaf};
+}
+
+ndr_status ndr_columns_save(const ndr_columns *columns, const ndr_job *job, const ndr_slab *slab,
+                            ndr_state_taker *taker, void *user) {
+  for (int64_t i = 0; i < columns->count; i++)
+    NDR_TRY(taker(user, key_of(job, slab, &columns->blocks[i]), columns->blocks[i].sums));
+  return NDR_OK;
 }
 
 ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user) {
-  for (int64_t i = 0; i < fold->column_count; i++) NDR_TRY(taker(user, key_of(fold, slab, i), fold->columns[i].sums));
-  return NDR_OK;
+  const ndr_columns columns = {fold->columns, fold->column_count};
+  return ndr_columns_save(&columns, fold->job, slab, taker, user);
 }
 
 /* Whether what comes of the slab is added to the stretches before it, and not apart. On a GPU that gives the same bits
@@ -90,7 +99,8 @@ static bool is_added_at_once(const ndr_fold *fold, const ndr_slab *slab) {
 
 ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set) {
   ndr_block *to = is_added_at_once(fold, slab) ? fold->before : fold->columns;
-  for (int64_t i = 0; i < fold->column_count; i++) NDR_TRY(ndr_state_set_add(set, key_of(fold, slab, i), to[i].sums));
+  for (int64_t i = 0; i < fold->column_count; i++)
+    NDR_TRY(ndr_state_set_add(set, key_of(fold->job, slab, &fold->columns[i]), to[i].sums));
   return NDR_OK;
 }
 
@@ -121,21 +131,23 @@ ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results, const ndr_s
   return NDR_OK;
 }
 
-/* ---- A leaf ----------------------------------------------------------------------------------------------------- */
-
-static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_slab *leaf, int worker) {
-  const ndr_job *job = fold->job;
-  int64_t offset[NDR_MAX_DIMS];
-  int ndim = job->dataset->info.ndim;
-  void *elements;
-  NDR_TRY(ndr_leaf_unpack(job, &fold->at, leaf, &fold->buffers[worker], &elements));
-  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
-  DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
-  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
-  if (!job->operands || !job->operands->count) return ndr_accumulator_add(to->sums, &tensor, offset);
-  ndr_beside_tensors given;
-  NDR_TRY(ndr_leaf_operands(job, &fold->at, leaf, &tensor, &fold->buffers[worker], &given));
-  return ndr_accumulator_add_operands(to->sums, &tensor, given.pointers, offset);
+ndr_status ndr_fold_add_stretch(ndr_fold *fold, ndr_columns *columns, DLTensor *const *results, const ndr_slab *slab) {
+  fold->column_count = columns->count;
+  if (!fold->before && !slab->last) {
+    fold->before = columns->blocks;
+    *columns = fold->spare;
+    fold->spare = (ndr_columns){NULL, 0};
+    return NDR_OK;
+  }
+  for (int64_t i = 0; fold->before && i < columns->count; i++)
+    NDR_TRY(ndr_block_merge(&fold->before[i], &columns->blocks[i]));
+  if (!slab->last) return NDR_OK;
+  NDR_TRY(ndr_blocks_finish(fold->before ? fold->before : columns->blocks, columns->count, fold->job, slab, results));
+  if (!fold->before) return NDR_OK;
+  close_blocks(&fold->spare.blocks, fold->spare.count);
+  fold->spare = (ndr_columns){fold->before, fold->column_count};
+  fold->before = NULL;
+  return NDR_OK;
 }
 
 /* ---- A slab ----------------------------------------------------------------------------------------------------- */
@@ -145,14 +157,14 @@ static ndr_status do_leaf(void *user, int64_t index, int worker) {
   ndr_slab leaf = ndr_leaf_find(fold->job, fold->at.slab, index / fold->depth, index % fold->depth);
   ndr_block *piece = &fold->pieces[index];
   NDR_TRY(ndr_block_open(piece, fold->job, &fold->job->uploaders[0], &fold->columns[index / fold->depth].slab));
-  return add_leaf(fold, piece, &leaf, worker);
+  return ndr_leaf_add(fold->job, &fold->at, &leaf, &fold->buffers[worker], piece->sums);
 }
 
 static ndr_status do_column(void *user, int64_t index, int worker) {
   ndr_fold *fold = user;
   for (int64_t i = 0; i < fold->depth; i++) {
     ndr_slab leaf = ndr_leaf_find(fold->job, fold->at.slab, index, i);
-    NDR_TRY(add_leaf(fold, &fold->columns[index], &leaf, worker));
+    NDR_TRY(ndr_leaf_add(fold->job, &fold->at, &leaf, &fold->buffers[worker], fold->columns[index].sums));
   }
   return NDR_OK;
 }

@@ -29,8 +29,10 @@ static bool on_gpu(const ndr_job *job) {
 
 /* One slab is reduced while others are read: a slab has four pieces or more, and there must be enough slabs
  * that every thread finds pieces to read while one slab waits for its slowest piece. A GPU's slabs are larger, and as
- * many are under way as it has buffers. */
+ * many are under way as it has buffers. Leaf by leaf each thread has a piece, and may have to wait with another until
+ * a slower thread is through with an earlier one. */
 static int slots_for(const ndr_job *job, int threads) {
+  if (job->leafwise) return threads < 2 ? 1 : 2 * threads;
   if (on_gpu(job)) return threads < 6 ? 2 + NDR_UPLOAD_BUFFERS : 6 + NDR_UPLOAD_BUFFERS;
   return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
 }
@@ -102,15 +104,43 @@ static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs)
   slabs->lead[d] = 0;
 }
 
+static bool all_contiguous(const ndr_reader *readers, int count) {
+  for (int i = 0; i < count; i++)
+    if (readers[i].route != NDR_ROUTE_FILE) return false;
+  return true;
+}
+
+/* Whether arrays beside the dataset come with slabs from elsewhere than one place of a file: a chunk would be decoded
+ * for each leaf. */
+static bool has_chunks_beside(const ndr_besides *operands) {
+  for (int i = 0; operands && i < operands->array_count; i++) {
+    const ndr_beside *array = &operands->arrays[i];
+    if (array->dataset && !array->once && !all_contiguous(array->readers, array->part_count)) return true;
+  }
+  return false;
+}
+
+static void choose_leafwise(ndr_job *job) {
+  job->why_slabs = !all_contiguous(job->readers, job->part_count) || on_gpu(job) || job->cut_for_gpus ? ""
+                   : job->running                                                                     ? "a scan"
+                   : job->fold.groups                 ? "groups have too many states for each thread to have its own"
+                   : has_chunks_beside(job->operands) ? "an array beside it is not contiguous"
+                                                      : NULL;
+  job->leafwise = !job->why_slabs;
+}
+
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
   const ndr_h5_dataset *dataset = &job->parts[part];
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
   slabs->on_gpu = on_gpu(job) || job->cut_for_gpus;
   slabs->groups = ndr_groups_count(job->fold.groups);
+  slabs->wide = dataset->info.layout == NDR_H5_CONTIGUOUS && !slabs->on_gpu && !slabs->groups && !job->running;
+  slabs->leafwise = job->leafwise;
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
+  slabs->in_place = job->leafwise && slabs->element_bytes == slabs->reduced_bytes;
   if (job->running) {
     slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
     slabs->leaf_copies = 1;
@@ -220,7 +250,7 @@ static void plan_feed(ndr_job *job) {
     job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * size);
     if (ndr_reader_defers(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
   }
-  job->feed.readers = job->readers;
+  job->feed.slot.readers = job->readers;
   job->feed.iterator =
       (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
   if (job->options.groups)
@@ -230,8 +260,8 @@ static void plan_feed(ndr_job *job) {
   ndr_job_take_pieces(job, &job->feed.iterator);
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {
-    job->feed.besides = job->operands->arrays;
-    job->feed.beside_count = job->operands->array_count;
+    job->feed.slot.besides = job->operands->arrays;
+    job->feed.slot.beside_count = job->operands->array_count;
   }
   /* A GPU copies from pinned memory while the host goes on. */
   job->feed.place = (DLDevice){on_gpu(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
@@ -254,6 +284,7 @@ ndr_status ndr_job_plan_feed(ndr_job *job, int stage) {
   NDR_TRY(ndr_job_take_stage(job, stage));
   NDR_TRY(open_readers(job));
   if (stage == 0) NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
+  choose_leafwise(job);
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

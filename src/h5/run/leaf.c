@@ -55,7 +55,10 @@ ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const 
   for (int d = 0; d < job->dataset->info.ndim; d++) ndr_gather_add(&gather, leaf->size[d], froms[d], tos[d]);
   int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
   *elements = from->data + offset;
-  if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
+  if (bytes == (int64_t)ndr_dtype_bytes(deferred->from) && ndr_gather_is_run(&gather, bytes, bytes)) {
+    if (!ndr_unpack_copies(deferred)) ndr_unpack_run(deferred, *elements, 1, *elements, ndr_gather_elements(&gather));
+    return NDR_OK;
+  }
   NDR_TRY(ndr_leaf_need(&buffers->leaf, job->leaf_bytes));
   ndr_gather_run(&gather, deferred, from->data + offset, buffers->leaf);
   *elements = buffers->leaf;
@@ -93,4 +96,19 @@ ndr_status ndr_leaf_operands(const ndr_job *job, const ndr_leaf_slab *from, ndr_
   if (job->mask_bytes) NDR_TRY(ndr_leaf_need(&buffers->mask, job->mask_bytes));
   at.mask = buffers->mask;
   return ndr_besides_give(job->operands, &at, given);
+}
+
+ndr_status ndr_leaf_add(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, ndr_leaf_buffers *buffers,
+                        ndr_accumulator *to) {
+  int64_t offset[NDR_MAX_DIMS];
+  int ndim = job->dataset->info.ndim;
+  void *elements;
+  NDR_TRY(ndr_leaf_unpack(job, from, leaf, buffers, &elements));
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
+  DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
+  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
+  if (!job->operands || !job->operands->count) return ndr_accumulator_add(to, &tensor, offset);
+  ndr_beside_tensors given;
+  NDR_TRY(ndr_leaf_operands(job, from, leaf, &tensor, buffers, &given));
+  return ndr_accumulator_add_operands(to, &tensor, given.pointers, offset);
 }

@@ -24,13 +24,18 @@ ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t c
 /* The leaf of that number, along the reduced dims, of a column of the slab. */
 ndr_slab ndr_leaf_find(const ndr_job *job, const ndr_slab *slab, int64_t column, int64_t number);
 
-/* Finds the elements of a leaf: in the slab, if they lie there compact as they are reduced, else in the buffers. */
+/* Finds the elements of a leaf: in the slab, if they lie there compact and are as large as when they are reduced, else
+ * in the buffers. They are unpacked where they lie, so that a leaf may be asked for once. */
 ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const ndr_slab *leaf,
                            ndr_leaf_buffers *buffers, void **elements);
 
 /* Finds the operands of the job that belong to the leaf x. */
 ndr_status ndr_leaf_operands(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, const DLTensor *x,
                              ndr_leaf_buffers *buffers, ndr_beside_tensors *given);
+
+/* Adds a leaf to the states of its outputs. */
+ndr_status ndr_leaf_add(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab *leaf, ndr_leaf_buffers *buffers,
+                        ndr_accumulator *to);
 
 /* Allocates a buffer of host memory unless it is there already. */
 ndr_status ndr_leaf_need(void **buffer, int64_t bytes);

@@ -8,6 +8,7 @@
 #include "h5/ranks/job_parts.h"
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
+#include "h5/run/leafwise.h"
 #include "h5/run/scan.h"
 #include "ndreduce/device.h"
 
@@ -18,12 +19,14 @@ typedef struct {
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_fold *fold;
+  ndr_leafwise *leafwise;   /* reduces in the feed's threads; or NULL */
   ndr_state_writer *writer; /* takes partial states in place of results; or NULL */
   ndr_state_set *states;    /* has those of all parts, so that nothing is read; or NULL */
   ndr_scan_slabs *scan;     /* of a scan, in place of it */
   ndr_ranks *ranks;         /* that share the job; or NULL */
   ndr_h5_progress progress;
-  ndr_h5_progress before; /* as it was when the stage began */
+  ndr_h5_progress before;    /* as it was when the stage, or a rank's range of pieces, began */
+  double reduced_by_threads; /* since then */
 } run;
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
@@ -46,6 +49,20 @@ static ndr_status reduce_part(run *r, ndr_slab *slab, void *data) {
   if (!slab->ends) return NDR_OK;
   return r->ranks ? ndr_fold_save(r->fold, slab, ndr_ranks_send_states, r->ranks)
                   : ndr_fold_save(r->fold, slab, write_states, r->writer);
+}
+
+/* Takes a piece that a thread of the feed has reduced. */
+static ndr_status take_piece(run *r, ndr_slab *slab, bool elsewhere) {
+  ndr_columns *columns = ndr_leafwise_columns(r->leafwise);
+  if (!elsewhere)
+    NDR_TRY(ndr_fold_add_stretch(r->fold, columns, r->results, slab));
+  else if (r->ranks)
+    NDR_TRY(ndr_columns_save(columns, r->job, slab, ndr_ranks_send_states, r->ranks));
+  else
+    NDR_TRY(ndr_columns_save(columns, r->job, slab, write_states, r->writer));
+  ndr_feed_give(r->feed);
+  ndr_leafwise_next(r->leafwise);
+  return NDR_OK;
 }
 
 /* Goes through the slabs of all parts without reading them. */
@@ -74,17 +91,25 @@ static ndr_status cancelled(void) {
   return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
 }
 
-static ndr_status report(run *r, const ndr_slab *slab) {
-  ndr_h5_progress *p = &r->progress;
-  ndr_feed_times times = ndr_feed_spent(r->feed);
+/* Counts a slab that was reduced by this thread. */
+static void count_slab(run *r, const ndr_slab *slab) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->problem.dtype);
   for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= slab->size[d];
-  p->bytes += bytes;
-  p->slabs++;
+  r->progress.bytes += bytes;
+  r->progress.slabs++;
+}
+
+static ndr_status report(run *r) {
+  ndr_h5_progress *p = &r->progress;
+  ndr_feed_times times = ndr_feed_spent(r->feed);
   p->stored_bytes = r->before.stored_bytes + times.stored_bytes;
   p->read_seconds = r->before.read_seconds + times.read_seconds;
   p->decode_seconds = r->before.decode_seconds + times.decode_seconds;
   p->unpack_seconds = r->before.unpack_seconds + times.unpack_seconds;
+  if (r->leafwise) {
+    p->bytes = r->before.bytes + times.elements * (int64_t)ndr_dtype_bytes(r->job->problem.dtype);
+    p->slabs = r->before.slabs + times.slabs;
+  }
   const ndr_h5_options *options = &r->job->options;
   ndr_h5_progress all = *p;
   if (r->ranks) NDR_TRY(ndr_ranks_look(r->ranks, p, &all));
@@ -97,26 +122,45 @@ static double written_seconds(const run *r) {
   return sink && sink->seconds ? *sink->seconds : 0;
 }
 
+static ndr_status reduce_taken(run *r, ndr_slab *slab, void *data) {
+  bool elsewhere = r->writer || (r->ranks && ndr_ranks_splits(r->ranks, slab));
+  if (r->leafwise) return take_piece(r, slab, elsewhere);
+  count_slab(r, slab);
+  return r->scan ? scan_slab(r, slab, data) : elsewhere ? reduce_part(r, slab, data) : reduce_whole(r, slab, data);
+}
+
+/* Seconds of a thread that reduces what it reads are not those in which this thread waits: the mean of all threads
+ * counts. */
+static void count_seconds(run *r, double waited, double reduced, double written) {
+  double before = r->reduced_by_threads;
+  r->reduced_by_threads = ndr_feed_spent(r->feed).reduce_seconds;
+  double shared = (r->reduced_by_threads - before) / r->job->feed.threads;
+  r->progress.wait_seconds += waited - shared;
+  r->progress.reduce_seconds += reduced + shared;
+  r->progress.write_seconds += written;
+}
+
 static ndr_status reduce_next(run *r, bool *done) {
   ndr_slab slab;
   void *data;
+  ndr_feed_state state;
   double begin = ndr_seconds();
-  NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
+  NDR_TRY(ndr_feed_take(r->feed, &slab, &data, &state));
+  *done = state == NDR_FEED_ENDED;
   if (*done) return NDR_OK;
   double taken = ndr_seconds(), before = written_seconds(r);
-  bool elsewhere = r->writer || (r->ranks && ndr_ranks_splits(r->ranks, &slab));
-  NDR_TRY(r->scan ? scan_slab(r, &slab, data) : elsewhere ? reduce_part(r, &slab, data) : reduce_whole(r, &slab, data));
-  r->progress.wait_seconds += taken - begin;
+  if (state == NDR_FEED_TAKEN) NDR_TRY(reduce_taken(r, &slab, data));
   double writing = written_seconds(r) - before;
-  r->progress.write_seconds += writing;
-  r->progress.reduce_seconds += ndr_seconds() - taken - writing;
-  return report(r, &slab);
+  count_seconds(r, taken - begin, ndr_seconds() - taken - writing, writing);
+  return report(r);
 }
 
 /* Reads and reduces the slabs of the job's iterator. */
 static ndr_status run_slabs(const ndr_job *job, run *r) {
   bool done = false;
-  NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
+  r->reduced_by_threads = 0;
+  if (job->leafwise) NDR_TRY(ndr_leafwise_begin(&r->leafwise, job));
+  NDR_TRY(ndr_feed_create(&r->feed, &job->feed, r->leafwise ? ndr_leafwise_reduce : NULL, r->leafwise));
   NDR_TRY(job->running ? ndr_scan_slabs_create(&r->scan, job, r->feed)
                        : ndr_fold_create(&r->fold, job, r->feed, &r->gpus));
   if (r->states) return take_states(r);
@@ -158,6 +202,8 @@ static ndr_status run_job(ndr_job *job, run *r) {
 /* Stops all work on the stage. */
 static void end_stage(ndr_job *job, run *r) {
   end_slabs(r);
+  ndr_leafwise_destroy(r->leafwise);
+  r->leafwise = NULL;
   ndr_gpus_close(&r->gpus);
   ndr_job_plan_on_host(job);
 }

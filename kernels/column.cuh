@@ -124,6 +124,7 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
                                               : NDR_LOADS_THREAD_SHIFTED;
   static const int rows = HOW != READ_VECTOR || light || count > 4 ? few : 2 * few;
+  /* At a block less, accumulators between light and large are hardly spilled. */
   static constexpr int blocks(int most) {
     const int bytes = sizeof(typename Op::Accumulator);
     const bool middling = HOW == READ_ELEMENT ? bytes <= 16 && sizeof(T) <= 4 : bytes <= 8 && bytes * count <= 64;

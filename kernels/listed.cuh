@@ -6,7 +6,7 @@
 
 #include "walk.cuh"
 
-/* The elements of an output. */
+/* Where the elements of an output lie, counted from its first. */
 template <class Op> struct element_list {
   int offset[NDR_LISTED_ELEMENTS];
   int index[Op::indexed ? NDR_LISTED_ELEMENTS : 1];
@@ -16,7 +16,7 @@ template <class Op> struct listed {
   typedef typename Op::element T;
   typedef typename Op::Accumulator Accumulator;
   /* Outputs that a thread reads at once, and elements of each. */
-  static const int OUTPUTS = sizeof(T) <= 4 && sizeof(Accumulator) <= 8 ? 4 : 2,
+  static const int OUTPUTS = sizeof(T) <= 4 && sizeof(Accumulator) <= 8 ? NDR_LISTED_OUTPUTS : NDR_LISTED_OUTPUTS / 2,
                    EACH = NDR_LOADS_TREE_LISTED / (sizeof(T) <= 4 ? 1 : 2) / OUTPUTS;
 
   static NDR_DEVICE void make(const ndr_params &p, element_list<Op> &list) {
@@ -77,7 +77,7 @@ template <class Op> NDR_DEVICE void tree_listed(const ndr_params &p) {
     i64 result[L::OUTPUTS];
     typename Op::Accumulator a[L::OUTPUTS];
 #pragma unroll
-    for (int u = 0; u < L::OUTPUTS; u++) { /* what lies behind the last is read as the last is, and not written */
+    for (int u = 0; u < L::OUTPUTS; u++) { /* past the end the last is read again, and not written */
       output_spot s = locate_output(p, output + u * teams < end ? output + u * teams : end - 1);
       base[u] = (const typename Op::element *)p.data + s.offset;
       result[u] = s.result;

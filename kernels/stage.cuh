@@ -38,7 +38,7 @@ template <class T> NDR_DEVICE copying<T> start_copy(const T *first, int count, u
   return c;
 }
 
-/* Waits for a stage; LATER of those that were started after it may still be under way. */
+/* Waits for a copy; LATER of those that were started after it may still be under way. */
 template <int LATER, class T> NDR_DEVICE const T *await_copy(const copying<T> &c) {
   if (c.place >= 0) c.stage[c.place] = c.end;
   machine::await_copies<LATER>();
@@ -59,7 +59,7 @@ NDR_DEVICE void fold_some(const ndr_params &p, typename Op::Accumulator &a, cons
 }
 
 /* A step of 1 that the compiler knows. */
-struct neighbours {
+struct unit_step {
   NDR_DEVICE operator int() const { return 1; }
 };
 

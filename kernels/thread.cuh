@@ -111,8 +111,8 @@ NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator 
     fold_row<Op, READ_SHIFTED>(p, a, C::within(p, at) ? C::load(at) : C::load_last(p, at), index);
 }
 
-/* Calls fold(at, stride, index, step, left) for the rows from number `from` to `end` of a run: number `row` and every
- * rows-th after it. It folds the first UNROLL of them; `left` rows of the run follow. */
+/* Walks rows from + row, from + row + rows and so on, below `end`, of a run. Calls fold(at, stride, index, step, left),
+ * which folds the first UNROLL of them; `left` rows of the run follow. */
 template <int UNROLL, class T, class Fold>
 NDR_DEVICE void walk_run(const ndr_params &p, const T *base, i64 origin, i64 from, i64 end, int row, int rows,
                          const Fold &fold) {
@@ -128,8 +128,8 @@ NDR_DEVICE void walk_run(const ndr_params &p, const T *base, i64 origin, i64 fro
 }
 
 /* Walks this thread's rows of a split, run by run. The walked axis is innermost: rows along it are reached by their
- * stride, and only the first one is decoded. TWICE: where there is but one run, a loop of its own keeps nothing that
- * leads to the next; two loops of many loads would be spilled. */
+ * stride, and only the first one is decoded. TWICE: a single run has a loop of its own, which keeps nothing for the
+ * next run. Not for single elements, of which so many are in flight that two loops would be spilled. */
 template <int UNROLL, bool TWICE, class T, class Fold>
 NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range split, int row, int rows,
                           const Fold &fold) {

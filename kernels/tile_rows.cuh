@@ -1,6 +1,6 @@
 /* Family tile where outputs are dense rows of one axis, a pitch apart. A block copies whole rows to shared memory, and
  * lanes of its warps fold them from there. No row has to begin on a 16-byte boundary, and a sector is read once. Rows
- * are short: what is done for each beside folding it decides how fast this is. */
+ * are short, so that the work for each beside folding sets the speed. */
 #ifndef NDR_TILE_ROWS_CUH
 #define NDR_TILE_ROWS_CUH
 
@@ -13,25 +13,25 @@ template <class Op> struct residency<NDR_KERNEL_TILE_ROWS, Op> : residency<NDR_K
 template <class Op, ndr_row_reading HOW>
 NDR_DEVICE void fold_stage(const ndr_params &p, const typename Op::element *stage, i64 first, int rows) {
   const ndr_param_tile_rows &own = p.tile_rows;
-  const bool ALONE = HOW == NDR_ROWS_WHOLE;
-  int lanes = ALONE ? 1 : own.lanes.count, log = ALONE ? 0 : own.lanes.log;
+  const bool whole = HOW == NDR_ROWS_WHOLE;
+  int lanes = whole ? 1 : own.lanes.count, log = whole ? 0 : own.lanes.log;
   int lane = machine::thread() & (lanes - 1), team = machine::thread() >> log, teams = NDR_BLOCK >> log;
   const typename Op::element *row = stage + team * own.pitch;
   i64 along = p.axes[0].result_stride, result = (first + team) * along, apart = walked_axis(p).index_step;
 #pragma unroll 1
   for (int left = rows - team; left + team > 0; left -= teams) { /* every lane of a warp takes part in a join */
     typename Op::Accumulator a = Op::identity();
-    if (ALONE && left <= 0) break;
+    if (whole && left <= 0) break;
     if (left > 0) {
-      if constexpr (ALONE)
-        fold_spread<Op>(p, a, row, own.length, neighbours(), p.index_origin, apart);
+      if constexpr (whole)
+        fold_spread<Op>(p, a, row, own.length, unit_step(), p.index_origin, apart);
       else if constexpr (HOW == NDR_ROWS_BY_ELEMENT)
         fold_spread<Op>(p, a, row + lane, (own.length - lane + lanes - 1) >> log, lanes, p.index_origin + lane * apart,
                         lanes * apart);
       else
         fold_row_vectors<Op, HOW == NDR_ROWS_ALIGNED>(p, a, row, p.index_origin, own.length, lane, lanes);
     }
-    if constexpr (!ALONE) join_lanes<Op>(a, lanes);
+    if constexpr (!whole) join_lanes<Op>(a, lanes);
     if (lane == 0 && left > 0) emit_total<Op>(p, result, a);
     row += teams * own.pitch;
     result += teams * along;

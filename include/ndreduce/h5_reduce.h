@@ -134,9 +134,9 @@ NDR_API void ndr_h5_groups_destroy(ndr_h5_groups *groups);
 typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2, NDR_H5_ALL = 3 } ndr_h5_device;
 
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
- * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. Of
- * contiguous data on the CPU, which each thread reduces as it reads them, reduce_seconds are the mean of the threads'
- * and wait_seconds the rest of the calling thread's. On a GPU reduce_seconds are those in which the calling thread
+ * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. For
+ * contiguous data on the CPU, which each thread reduces as it reads them, reduce_seconds is the mean over threads, and
+ * wait_seconds the rest of the calling thread's time. On a GPU reduce_seconds are those in which the calling thread
  * waits for it, to copy, unpack and reduce: unpack_seconds are of threads alone. write_seconds are the calling
  * thread's, too: those that ndr_h5_writer_add_reduced and ndr_h5_writer_add_scan take to write results, which
  * reduce_seconds leave out. */
@@ -192,8 +192,8 @@ typedef struct ndr_h5_options {
   /* Bytes for buffers and partial states, results not counted, and as many on a GPU; 0: a quarter of what is free on
    * this machine and to this process's control groups, 64 MiB at least. */
   int64_t memory;
-  /* Called after each slab, but not for each where several threads reduce; may be NULL. Without the lock: it may call
-   * functions of these headers, but none on the dataset that is being reduced. */
+  /* Called after each slab; where threads reduce what they read, a call may report several slabs or none. May be NULL.
+   * Without the lock: it may call functions of these headers, but none on the dataset that is being reduced. */
   int (*on_progress)(void *user, const ndr_h5_progress *now);
   void *user;
   /* The same as an operand with the role weights: compact f64 in host memory, whose dim i lies along dim weight_dims[i]

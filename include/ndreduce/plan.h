@@ -242,8 +242,8 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const n
  * one's own counts from there on. Indices of argmin and argmax do not. To be called before the first slab is added. */
 NDR_API ndr_status ndr_accumulator_begin(ndr_accumulator *accumulator, const int64_t *begin);
 
-/* Forgets all that was added or covered, so that an accumulator is used again without new memory. Where its array
- * begins stays as it was said. On a GPU in the order of the options' stream. */
+/* Empties the accumulator and keeps its memory, so that it can be used again. What ndr_accumulator_begin said stays. On
+ * a GPU the work is queued on the options' stream. */
 NDR_API ndr_status ndr_accumulator_reset(ndr_accumulator *accumulator);
 
 /* Adds a slab: a tensor of the same ndim whose element (0, 0, ...) is element offset[] of the whole. Slabs may come in

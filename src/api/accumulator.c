@@ -97,7 +97,7 @@ static ndr_status take_operand(const ndr_accumulator *a, const DLTensor *tensor,
 
 /* Whether a slab has all outputs, so that a plan of the CPU can merge states into those of the accumulator, without
  * scratch for its own. */
-static bool adds_in_place(const ndr_accumulator *a, const DLTensor *slab) {
+static bool merges_in_place(const ndr_accumulator *a, const DLTensor *slab) {
   if (a->backend->calls || a->whole.problem.groups) return false;
   for (int d = 0; d < slab->ndim; d++)
     if (!a->whole.reduced[d] && slab->shape[d] != a->whole.problem.shape[d]) return false;
@@ -127,7 +127,7 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
   }
   memcpy(request->whole_shape, a->whole.problem.shape, sizeof request->whole_shape);
   request->partial = true;
-  request->adds = adds_in_place(a, slab);
+  request->merges = merges_in_place(a, slab);
   return NDR_OK;
 }
 

@@ -154,7 +154,7 @@ static int64_t most_outputs(const ndr_parts *parts) {
 
 ndr_status ndr_parts_scratch(const ndr_parts *parts, size_t *bytes) {
   *bytes = 0;
-  return parts->request.adds ? NDR_OK : ndr_states_bytes(&parts->request, most_outputs(parts), bytes);
+  return parts->request.merges ? NDR_OK : ndr_states_bytes(&parts->request, most_outputs(parts), bytes);
 }
 
 static size_t most_workspace(const ndr_parts *parts) {

@@ -27,7 +27,7 @@ ndr_status ndr_parts_check_weights(const ndr_parts *parts, const void *const *da
 ndr_status ndr_parts_add(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
                          uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
   NDR_TRY(ndr_parts_check_weights(parts, data));
-  if (parts->request.adds) return ndr_part_add(parts, &parts->parts[0], data, states, workspace, stream);
+  if (parts->request.merges) return ndr_part_add(parts, &parts->parts[0], data, states, workspace, stream);
   return parts->sorted ? ndr_parts_add_sorted(parts, data, whole, states, outputs)
                        : add_parts(parts, data, whole, states, outputs, scratch, workspace, stream);
 }

@@ -55,7 +55,7 @@ void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *dat
 ndr_status ndr_part_execute(const part *p, const void *const *data, void *const *results, void *workspace,
                             void *stream);
 
-/* Runs the only part of a request that adds to states. */
+/* Merges the part of a request with `merges` into the states; such a request has one part. */
 ndr_status ndr_part_add(const ndr_parts *parts, const part *p, const void *const *data, uint64_t *const *states,
                         void *workspace, void *stream);
 

@@ -165,7 +165,7 @@ static void copy_members(ndr_canonical *problem, const ndr_request *request) {
   problem->skip_nan = given->skip_nan;
   problem->accumulate_f64 = given->accumulate == NDR_ACCUMULATE_F64;
   problem->partial = request->partial;
-  problem->adds = request->adds;
+  problem->merges = request->merges;
   problem->ddof = given->ddof;
   problem->outputs = product(request, false);
   problem->length = product(request, true);

@@ -39,7 +39,7 @@ typedef struct ndr_canonical {
   bool skip_nan;
   bool accumulate_f64;
   bool partial; /* results are word-major state arrays of pitch `outputs`, in row-major order of the kept dims */
-  bool adds;    /* under partial: states are merged into those that are there. Only on the CPU, without a table */
+  bool merges;  /* under partial: states are merged into those that are there. Only on the CPU, without a table */
   double ddof;
   int kept_count, reduced_count;
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
@@ -72,7 +72,7 @@ typedef struct ndr_canonical {
 typedef struct ndr_request {
   ndr_problem problem; /* checked; dims are written out, ascending */
   bool reduced[NDR_MAX_DIMS];
-  bool partial, adds;           /* as in ndr_canonical */
+  bool partial, merges;         /* as in ndr_canonical */
   bool scattered[NDR_MAX_DIMS]; /* the elements of a reduced dim are placed by a table; at most one dim */
   const ndr_table *table;       /* as in ndr_canonical; not owned */
   int table_dim;                /* the kept dim of the table's groups; -1: there is one group */

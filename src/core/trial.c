@@ -79,6 +79,7 @@ static ndr_status scratch_arrays(ndr_trial *t) {
 static ndr_status scratch_result(ndr_trial *t, int i) {
   const ndr_canonical *problem = &t->estimate->problem;
   ndr_state state = ndr_canonical_state(problem, i);
+  if (problem->merges) return zeros(t, problem->outputs * ndr_state_size(&state), &t->result_scratch[i]);
   if (problem->partial) return scratch(t, problem->outputs, 8 * ndr_state_size(&state), &t->result_scratch[i]);
   int64_t low = problem->result_origin[i], high = low, bytes;
   for (int a = 0; a < problem->kept_count; a++) {

@@ -36,7 +36,7 @@ static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const 
                (char *)engine->results[op->number] + given->result * bytes, given->to);
     return;
   }
-  if (engine->problem->adds) {
+  if (engine->problem->merges) {
     add_cell(engine, op, given);
     return;
   }

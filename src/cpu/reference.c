@@ -328,7 +328,7 @@ static void reduce_output(const ndr_canonical *problem, const void *const *data,
   }
   uint64_t words[NDR_MAX_PROGRAM_WORDS] = {0};
   fold_range(&over, 0, problem->length, words);
-  if (problem->adds) {
+  if (problem->merges) {
     ndr_state_merge(&over.state, (uint64_t *)result + place, problem->outputs, 1, words, 1, 1, 1);
     return;
   }

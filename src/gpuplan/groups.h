@@ -1,5 +1,5 @@
-/* Groups of outputs that lie side by side, for tile_run_elements, tile_run_vectors, tile_run_dense and
- * tile_staged. */
+/* Groups of outputs that lie side by side, for tile_run_elements, tile_run_vectors, tile_run_dense, tile_staged and
+ * tile_rows. */
 #ifndef NDR_GPUPLAN_GROUPS_H
 #define NDR_GPUPLAN_GROUPS_H
 
@@ -35,8 +35,7 @@ bool ndr_staged_can(const ndr_canonical *problem);
  * barriers.
  */
 bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device);
-void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
-                          bool on_boundary);
+void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
 
 /* Whether tile_run_elements or tile_run_vectors can run the problem. */
 bool ndr_runs_can(const ndr_canonical *problem);

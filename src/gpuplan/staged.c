@@ -153,8 +153,8 @@ static double member_cost(const stage *s, const cut *c) {
   return (STAGE * NDR_BLOCK_WARPS + warps * round * fmax(BUSY / threads, 1)) / (double)c->groups;
 }
 
-/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output; rounds of
- * outputs are whole, except in tile_rows where several threads share a row: there are few of them. */
+/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output. In tile_rows
+ * the last round may be part full where several threads share a row: there rounds are few. */
 static cut share_rows(const stage *s, cut whole, bool several, bool rows) {
   cut best = whole;
   best.members = NDR_THREADS;

@@ -1,8 +1,5 @@
-/* The launches of tree_strided, which runs every problem, and of tree_listed, and how the tree kernels share outputs
- * among threads. */
+/* The launch of tree_strided, which runs every problem, and how the tree kernels share outputs among threads. */
 #include "gpuplan/strided.h"
-
-#include <math.h>
 
 /* A warp or less reads an output of up to WARP_VECTORS vectors: below 16 KiB a block's barriers cost more than they
  * gain. */
@@ -53,46 +50,5 @@ void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, 
   launch->params.tree_strided.team = ndr_threads(team);
   ndr_launch_shared(problem, device, launch, team, problem->length, 1, (double)ndr_dtype_bytes(problem->dtype) * 8,
                     NDR_THREADS);
-  ndr_launch_end(launch);
-}
-
-/* ---- tree_listed ------------------------------------------------------------------------------------------------- */
-
-/* Cycles of a multiprocessor for an output that `lanes` threads share: it waits for loads, AT_ONCE elements of AT_ONCE
- * outputs at a time, looks up lines in its first-level cache, and issues instructions. */
-static double listed_cost(int64_t length, int64_t bytes, int lanes) {
-  enum { OUTPUT = 15, JOIN = 3, LOAD = 4, AT_ONCE = 4 };
-  int64_t loads = (length + lanes - 1) / lanes, steps = (loads + AT_ONCE - 1) / AT_ONCE;
-  double waiting = lanes * ((double)steps + 0.5) / 4, looking = 0.2 * fmin((double)bytes, 4) * (double)loads;
-  double instructions = (double)(OUTPUT + JOIN * ndr_threads(lanes).log + LOAD * AT_ONCE * steps);
-  return waiting + looking + instructions * lanes / NDR_WARP_THREADS / 4;
-}
-
-bool ndr_listed_suits(const ndr_canonical *problem, const ndr_device *device) {
-  enum { LEAST_OUTPUTS = 64 }; /* for each multiprocessor */
-  int64_t span = 0;
-  if (problem->length > NDR_LISTED_ELEMENTS || problem->outputs < (int64_t)device->units * LEAST_OUTPUTS) return false;
-  bool across = problem->reduced_count > 0 && problem->kept[0].stride < problem->reduced[0].stride;
-  if (across) return false; /* neighbours are of different outputs */
-  for (int a = 0; a < problem->reduced_count; a++) {
-    if (problem->reduced[a].stride > INT32_MAX / problem->reduced[a].size) return false;
-    span += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
-  }
-  return span <= INT32_MAX;
-}
-
-void ndr_launch_listed(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
-  enum { AT_ONCE = 4, MOST_ROUNDS = 16, WAVES = 2 };
-  int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int best = 1;
-  for (int lanes = 2; lanes <= NDR_WARP_THREADS; lanes *= 2)
-    if (listed_cost(length, bytes, lanes) < listed_cost(length, bytes, best)) best = lanes;
-  ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LISTED);
-  ndr_params *p = &launch->params;
-  int64_t round = NDR_THREADS / best * AT_ONCE, blocks = (int64_t)device->units * launch->blocks * WAVES;
-  int64_t rounds = problem->outputs / (round * blocks);
-  p->tree_listed.lanes = ndr_threads(best);
-  p->tile_outputs = (int)(round * (rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds));
-  p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   ndr_launch_end(launch);
 }

@@ -1,4 +1,4 @@
-/* What the launches of the tree kernels share, and those of tree_strided and tree_listed. */
+/* What the launches of the tree kernels share, and the launch of tree_strided. */
 #ifndef NDR_GPUPLAN_STRIDED_H
 #define NDR_GPUPLAN_STRIDED_H
 
@@ -22,9 +22,5 @@ void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, n
 
 /* Fills in the launch of tree_strided, which can run every problem. */
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
-
-/* Whether tree_listed can run the problem, which has outputs enough for it; and its launch. */
-bool ndr_listed_suits(const ndr_canonical *problem, const ndr_device *device);
-void ndr_launch_listed(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
 #endif

@@ -15,9 +15,6 @@ enum { BURST_BYTES = 64 };
 /* Bytes that a multiprocessor of the GPU that the weights were fitted to reads in a microsecond. */
 #define FITTED_RATE (4.8e6 / 132)
 
-/* Outputs that a thread of tree_listed reads at once, and elements of each. */
-enum { LISTED_OUTPUTS = 4, LISTED_ELEMENTS = 4 };
-
 static int64_t ceil_div(int64_t whole, int64_t by) {
   return by > 0 ? (whole + by - 1) / by : 1;
 }
@@ -205,11 +202,11 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
   }
   if (launch->kernel == NDR_KERNEL_TREE_LISTED) {
     int64_t lanes = p->tree_listed.lanes.count, loads = ceil_div(p->length, lanes);
-    e.stretches = ceil_div(p->tile_outputs * lanes, (int64_t)NDR_THREADS * LISTED_OUTPUTS);
-    e.steps = e.stretches * ceil_div(loads, LISTED_ELEMENTS);
+    e.stretches = ceil_div(p->tile_outputs * lanes, (int64_t)NDR_THREADS * NDR_LISTED_OUTPUTS);
+    e.steps = e.stretches * ceil_div(loads, NDR_LISTED_EACH);
     e.sectors = (double)p->outputs * (double)(loads * NDR_SECTOR_BYTES);
     e.fetched = e.memory;
-    e.instructions = (double)p->outputs * (double)(lanes * (loads + LISTED_ELEMENTS));
+    e.instructions = (double)p->outputs * (double)(lanes * (loads + NDR_LISTED_EACH));
     return e;
   }
   if (launch->kernel == NDR_KERNEL_TREE_BLOCK) {
@@ -305,7 +302,8 @@ static counts row_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(p, bytes);
   e.stretches = ceil_div(own->rows, NDR_THREADS / own->lanes.count);
   e.fetched = (double)p->outputs * (double)(own->pitch * bytes);
-  int64_t reads = own->reading <= NDR_ROWS_BY_ELEMENT ? own->length : own->length * bytes / NDR_VECTOR_BYTES + 1;
+  bool elements = own->reading == NDR_ROWS_WHOLE || own->reading == NDR_ROWS_BY_ELEMENT;
+  int64_t reads = elements ? own->length : own->length * bytes / NDR_VECTOR_BYTES + 1;
   e.instructions =
       (double)p->work * (double)e.stretches * NDR_THREADS * (double)(ceil_div(reads, own->lanes.count) + 4);
   return e;

@@ -1,5 +1,6 @@
 /* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
 #include "gpuplan/launch.h"
+#include "gpuplan/listed.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/strided.h"
@@ -104,7 +105,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     return;
   }
   if (ndr_listed_suits(problem, device) && !has_vectors(problem, on_boundary)) {
-    ndr_launch_listed(problem, device, launch);
+    ndr_listed_configure(problem, device, launch);
     return;
   }
   if (!reduces_fastest(problem)) {

@@ -70,8 +70,11 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
-/* tree_listed, which has no splits: outputs of NDR_LISTED_ELEMENTS elements at most, wherever these lie. */
+/* tree_listed, which has no splits: outputs of NDR_LISTED_ELEMENTS elements at most, wherever these lie. A thread reads
+ * so many elements of so many outputs at once, fewer where elements or accumulators take more than 4 or 8 bytes. */
 #define NDR_LISTED_ELEMENTS 1024
+#define NDR_LISTED_OUTPUTS 4
+#define NDR_LISTED_EACH 4
 
 typedef struct ndr_param_tree_listed {
   ndr_param_threads lanes; /* threads of a warp that share an output */
@@ -141,7 +144,7 @@ typedef struct ndr_param_groups {
  * wherever they begin. */
 #define NDR_LONG_ROW_VECTORS 6
 
-/* tile_rows, which has no splits: outputs are dense rows, of which a block has some. */
+/* tile_rows, which has no splits: outputs are dense rows. A block has up to `rows` of them. */
 typedef enum ndr_row_reading {
   NDR_ROWS_WHOLE,      /* a thread folds whole rows, element by element */
   NDR_ROWS_BY_ELEMENT, /* lanes fold single elements */

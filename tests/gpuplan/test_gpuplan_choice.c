@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpuplan/listed.h"
 #include "support/gpus.h"
 #include "support/suite.h"
 
@@ -105,6 +106,18 @@ START_TEST(a_forced_family_runs_it_or_says_why_not) {
 }
 END_TEST
 
+/* Slabs of a large array have indices far apart, however small they are. */
+START_TEST(lists_hold_what_an_int_holds) {
+  static ndr_plan plan;
+  plan_or_fail(&plan, "argmax u8 [10000:40,3:9,7:1] /1,2", GPU_COUNT - 1, "tree");
+  ck_assert(ndr_listed_suits(&plan.problem, &plan.device));
+  plan.problem.reduced[1].index = INT64_C(1) << 30; /* twice that is one too many */
+  ck_assert(!ndr_listed_suits(&plan.problem, &plan.device));
+  plan_or_fail(&plan, "sum u8 [10000:40,3:1073741824,7:1] /1,2", GPU_COUNT - 1, "tree");
+  ck_assert(!ndr_listed_suits(&plan.problem, &plan.device));
+}
+END_TEST
+
 static void assert_described(const char *problem, int gpu, const char *force, const char *const *parts) {
   static ndr_plan plan;
   char text[4096];
@@ -136,7 +149,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("family choice");
   suite_case(suite, "choice", 60, the_owner_of_the_fastest_axis_decides, every_dtype_follows_the_rule,
-             a_forced_family_runs_it_or_says_why_not, NULL);
+             a_forced_family_runs_it_or_says_why_not, lists_hold_what_an_int_holds, NULL);
   suite_case(suite, "text", 60, a_plan_says_why_the_others_lost, a_description_can_be_read, NULL);
   return suite_run(suite);
 }

@@ -138,7 +138,9 @@ static int watch(void *user, const ndr_h5_progress *now) {
   ck_assert_int_ge(now->slabs, w->last.slabs);
   ck_assert_int_ge(now->bytes, w->last.bytes);
   ck_assert_int_le(now->bytes, now->total_bytes);
+  ck_assert(now->wait_seconds >= 0 && now->reduce_seconds >= 0);
   w->last = *now;
+  usleep(500); /* the others go on meanwhile */
   return ++w->calls == w->cancel_after;
 }
 

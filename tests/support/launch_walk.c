@@ -176,7 +176,8 @@ static void walk_tree_listed(walk *w, int64_t item) {
   int64_t first = item * p->tile_outputs;
   expect(w, p->length <= NDR_LISTED_ELEMENTS, "the list is too short");
   for (int64_t n = 0; n < p->length; n++)
-    expect(w, locate_reduced(w, 0, n).offset <= INT32_MAX, "an element lies too far behind the first");
+    expect(w, locate_reduced(w, 0, n).offset <= INT32_MAX && locate_reduced(w, 0, n).other <= INT32_MAX,
+           "an element lies too far behind the first");
   for (int64_t o = first; o < smaller(first + p->tile_outputs, p->outputs); o++)
     visit_elements(w, locate_output(w, o), 0, p->length);
 }

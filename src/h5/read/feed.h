@@ -1,7 +1,6 @@
 /* Threads that fill a ring of slots, in the order of the iterator. Slots hold slabs (slot.h), read ahead of whoever
  * reduces them; or each stands for a piece of the grid, the slabs of which the feed's user reads and reduces in these
- * threads, one after the other.
- * How a slab is read is the matter of reader.h. */
+ * threads, one after the other. How a slab is read is the matter of slot.h. */
 #ifndef NDR_H5_READ_FEED_H
 #define NDR_H5_READ_FEED_H
 
@@ -20,7 +19,7 @@ typedef struct ndr_feed_plan {
 typedef struct ndr_feed_times {
   double read_seconds, decode_seconds, unpack_seconds, reduce_seconds;
   int64_t stored_bytes;
-  int64_t slabs, elements; /* of the slabs that were reduced by the feed's threads, for which reduce_seconds are */
+  int64_t slabs, elements; /* that the feed's threads reduced, in reduce_seconds */
 } ndr_feed_times;
 
 /* Reads and reduces a slab of the piece that slot number `slot` stands for. Calls for one slot come one after the
@@ -34,7 +33,7 @@ ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan, ndr_fe
 
 typedef enum ndr_feed_state {
   NDR_FEED_TAKEN,
-  NDR_FEED_BUSY, /* with `reduce`: a slab has been reduced, but the next piece is not complete */
+  NDR_FEED_BUSY, /* with `reduce`: the next piece is not complete; call again */
   NDR_FEED_ENDED /* nothing is left */
 } ndr_feed_state;
 

@@ -112,9 +112,9 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
   int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
   int64_t leaf = slabs->in_place ? 0 : times(ndr_slabs_leaf_bytes(slabs), slabs->leaf_copies + 1);
   int64_t each = plus(leaf, ndr_slabs_operands_bytes(slabs));
+  if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   if (slabs->leafwise) return times(each, slabs->workers);
   each = plus(each, states);
-  if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
 
@@ -207,7 +207,7 @@ void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin,
   }
 }
 
-/* Along dim d: where in its cell a slab begins, and the number of its first leaf there. */
+/* How many leaves a slab has along dim d; *from is where it begins in its cell. */
 static int64_t leaves_along(const ndr_slabs *slabs, int d, int64_t begin, int64_t size, int64_t *from) {
   *from = (begin + slabs->lead[d]) % slabs->cell[d];
   return (*from + size - 1) / slabs->leaf[d] - *from / slabs->leaf[d] + 1;

@@ -13,7 +13,7 @@
  * finished when its last slab has been added, so only one block's partial states exist at a time.
  *
  * Under `leafwise` a slab is not read at once: a thread reads a leaf of it, reduces that, and then reads the next. It
- * has the slabs of a block in one piece for itself, and their states; other threads have other pieces.
+ * reduces all slabs that a block has of one piece, and owns their states meanwhile; other threads have other pieces.
  *
  * All are laid out from where the array's first unit begins, which may be `lead` elements before its first element:
  * start[] counts from there, begin[] from the first element. */
@@ -44,7 +44,7 @@ typedef struct ndr_slabs {
    * of a file without chunks. */
   bool wide;
   bool in_place; /* leaves are unpacked and reduced where they were read */
-  bool leafwise; /* slots are of leaves, one for each worker; `slots` are pieces in work */
+  bool leafwise; /* a worker holds a leaf, not a slab */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
    * behind a chunk's first. */
   bool whole;
@@ -57,7 +57,7 @@ typedef struct ndr_slabs {
   int64_t output_bytes;                           /* of partial states for each output of a block */
   int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
   int workers;                                    /* that reduce leaves, with room for a leaf and its states each */
-  int slots;                                      /* slabs in memory at once */
+  int slots;                                      /* slabs in memory at once; leafwise: pieces in work */
   int leaf_copies;                                /* of a leaf as it is reduced, that each worker has beside it */
   int64_t result_bytes;                           /* for each element of a slab, where it has a result of its own */
   /* Arrays beside the dataset. None shows in cells and leaves. */
@@ -104,7 +104,7 @@ int64_t ndr_slabs_count(const ndr_slabs *slabs);
 int64_t ndr_slabs_cells(const ndr_slabs *slabs, bool reduced);
 int64_t ndr_slabs_cell_at(const ndr_slabs *slabs, bool reduced, const int64_t *start);
 
-/* Bytes of leaves that are being reduced, and of their states. */
+/* Bytes of leaves that are being reduced, and of their states where these are not a piece's. */
 int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs);
 
 /* Bytes of a leaf as it is reduced, and how many leaves a cell has along the dims that are reduced, or that are kept.

@@ -103,7 +103,7 @@ static void append_route(sheet *s, const ndr_job *job) {
   append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, NDR_PLURAL(job->feed.threads));
   if (reader->reason[0]) append(s, " (%s)", reader->reason);
   if (job->leafwise) append(s, ", each of which reduces the leaves that it reads");
-  if (job->why_slabs && job->why_slabs[0]) append(s, ", in slabs (%s)", job->why_slabs);
+  if (job->why_slabs) append(s, ", in slabs (%s)", job->why_slabs);
   append(s, "\n");
 }
 

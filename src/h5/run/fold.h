@@ -1,4 +1,5 @@
-/* Slabs reduced by the CPU, leaf by leaf, by all threads of the feed; or each as a whole by GPUs. */
+/* Slabs reduced by the CPU, leaf by leaf, by all threads of the feed; or each as a whole by GPUs. Stretches that
+ * threads of the feed have reduced by themselves (leafwise.h) are added to those before them. */
 #ifndef NDR_H5_RUN_FOLD_H
 #define NDR_H5_RUN_FOLD_H
 

@@ -48,7 +48,7 @@ typedef struct ndr_job {
   ndr_slabs *slabs;
   ndr_feed_plan feed;
   bool leafwise;         /* contiguous data on the CPU: threads read and reduce leaf by leaf (leafwise.h) */
-  const char *why_slabs; /* why contiguous data come in slabs all the same; NULL where they do not */
+  const char *why_slabs; /* why contiguous data on the CPU come in slabs all the same; else NULL */
   bool memory_is_default;
   bool cut_short;       /* leaves are smaller than they would be with more memory */
   int64_t slab_memory;  /* of options.memory, without arrays that are read once */

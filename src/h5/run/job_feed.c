@@ -29,8 +29,8 @@ static bool on_gpu(const ndr_job *job) {
 
 /* One slab is reduced while others are read: a slab has four pieces or more, and there must be enough slabs
  * that every thread finds pieces to read while one slab waits for its slowest piece. A GPU's slabs are larger, and as
- * many are under way as it has buffers. Leaf by leaf each thread has a piece, and may have to wait with another until
- * a slower thread is through with an earlier one. */
+ * many are under way as it has buffers. Leaf by leaf there are two pieces a thread: one that it reduces, and one
+ * that is done and waits for an earlier one. */
 static int slots_for(const ndr_job *job, int threads) {
   if (job->leafwise) return threads < 2 ? 1 : 2 * threads;
   if (on_gpu(job)) return threads < 6 ? 2 + NDR_UPLOAD_BUFFERS : 6 + NDR_UPLOAD_BUFFERS;
@@ -120,13 +120,18 @@ static bool has_chunks_beside(const ndr_besides *operands) {
   return false;
 }
 
+/* Why contiguous data on the CPU come in slabs; NULL where they do not. */
+static const char *why_slabs(const ndr_job *job) {
+  if (job->running) return "a scan";
+  if (job->fold.groups) return "groups";
+  if (has_chunks_beside(job->operands)) return "an array beside it is not contiguous";
+  return NULL;
+}
+
 static void choose_leafwise(ndr_job *job) {
-  job->why_slabs = !all_contiguous(job->readers, job->part_count) || on_gpu(job) || job->cut_for_gpus ? ""
-                   : job->running                                                                     ? "a scan"
-                   : job->fold.groups                 ? "groups have too many states for each thread to have its own"
-                   : has_chunks_beside(job->operands) ? "an array beside it is not contiguous"
-                                                      : NULL;
-  job->leafwise = !job->why_slabs;
+  bool contiguous = all_contiguous(job->readers, job->part_count) && !on_gpu(job) && !job->cut_for_gpus;
+  job->why_slabs = contiguous ? why_slabs(job) : NULL;
+  job->leafwise = contiguous && !job->why_slabs;
 }
 
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
@@ -196,11 +201,11 @@ static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
   return fits;
 }
 
-/* Tries all threads, each with a chunk of its own. If that takes too much memory, tries fewer threads and slots, and at
- * last parts of cells. */
+/* Tries all threads, each with a chunk, or leaf by leaf a piece, of its own. If that takes too much memory, tries fewer
+ * threads and slots, and at last parts of cells. */
 static bool fit_any(ndr_job *job, int64_t *least) {
   for (int threads = thread_count(job); threads > 0; threads /= 2)
-    for (int slots = slots_for(job, threads); slots > 0; slots--)
+    for (int slots = slots_for(job, threads); slots >= (job->leafwise ? threads : 1); slots--)
       if (fit(job, threads, slots, false)) return true;
   if (!on_gpu(job) && fit(job, 1, 1, true)) return true;
   int64_t bytes = bytes_of(job);

@@ -25,7 +25,7 @@ ndr_slab ndr_leaf_column(const ndr_slabs *slabs, const ndr_slab *slab, int64_t c
 ndr_slab ndr_leaf_find(const ndr_job *job, const ndr_slab *slab, int64_t column, int64_t number);
 
 /* Finds the elements of a leaf: in the slab, if they lie there compact and are as large as when they are reduced, else
- * in the buffers. They are unpacked where they lie, so that a leaf may be asked for once. */
+ * in the buffers. To be called once for a leaf: it may be unpacked in place. */
 ndr_status ndr_leaf_unpack(const ndr_job *job, const ndr_leaf_slab *from, const ndr_slab *leaf,
                            ndr_leaf_buffers *buffers, void **elements);
 

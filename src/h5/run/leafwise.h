@@ -8,8 +8,8 @@
 
 typedef struct ndr_leafwise ndr_leafwise;
 
-/* Call before each feed of a stage: keeps the buffers of the one before. *leafwise is NULL at first, and to be
- * destroyed, after the feed, even if that fails. */
+/* Creates *leafwise if it is NULL; otherwise readies it, with its buffers, for another feed of the stage. Destroy it
+ * after the feed, even on failure. */
 ndr_status ndr_leafwise_begin(ndr_leafwise **leafwise, const ndr_job *job);
 
 /* NULL is allowed. */
@@ -18,7 +18,7 @@ void ndr_leafwise_destroy(ndr_leafwise *leafwise);
 /* The feed's task; `user` is the ndr_leafwise. */
 ndr_feed_reduce ndr_leafwise_reduce;
 
-/* The columns of the piece that was taken from the feed first and has not been given back. */
+/* The states of the oldest piece that was taken from the feed and not given back. */
 ndr_columns *ndr_leafwise_columns(ndr_leafwise *leafwise);
 
 /* Call after giving that piece back to the feed. */

@@ -2,6 +2,7 @@
  * matter, and scan.c's. */
 #include "h5/run/reduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,12 +130,12 @@ static ndr_status reduce_taken(run *r, ndr_slab *slab, void *data) {
   return r->scan ? scan_slab(r, slab, data) : elsewhere ? reduce_part(r, slab, data) : reduce_whole(r, slab, data);
 }
 
-/* Seconds of a thread that reduces what it reads are not those in which this thread waits: the mean of all threads
- * counts. */
+/* Of the seconds in which this thread waits those count as reducing that other threads reduce in, on the mean of all:
+ * what they reduce while it does other work is not waited for. */
 static void count_seconds(run *r, double waited, double reduced, double written) {
   double before = r->reduced_by_threads;
   r->reduced_by_threads = ndr_feed_spent(r->feed).reduce_seconds;
-  double shared = (r->reduced_by_threads - before) / r->job->feed.threads;
+  double shared = fmin((r->reduced_by_threads - before) / r->job->feed.threads, waited);
   r->progress.wait_seconds += waited - shared;
   r->progress.reduce_seconds += reduced + shared;
   r->progress.write_seconds += written;

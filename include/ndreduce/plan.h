@@ -239,11 +239,12 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const n
                                           const ndr_options *options);
 
 /* Says that the accumulator's array is a part of a larger one, and begins at begin[] of it: index(d) of operators of
- * one's own counts from there on. Indices of argmin and argmax do not. To be called before the first slab is added. */
+ * one's own counts from there on. Indices of argmin and argmax do not. To be called before the first slab is added,
+ * which is not checked. */
 NDR_API ndr_status ndr_accumulator_begin(ndr_accumulator *accumulator, const int64_t *begin);
 
-/* Empties the accumulator and keeps its memory, so that it can be used again. What ndr_accumulator_begin said stays. On
- * a GPU the work is queued on the options' stream. */
+/* Empties the accumulator and keeps its memory, so that it can be used again. What ndr_accumulator_begin said
+ * stays, what ndr_accumulator_cover said does not. On a GPU the work is queued on the options' stream. */
 NDR_API ndr_status ndr_accumulator_reset(ndr_accumulator *accumulator);
 
 /* Adds a slab: a tensor of the same ndim whose element (0, 0, ...) is element offset[] of the whole. Slabs may come in

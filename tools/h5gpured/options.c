@@ -37,9 +37,11 @@ static void read_ops(void *target, const char *list) {
     return;
   }
   for (const char *start = list; start;) {
+    start += strspn(start, " ");
     const char *comma = strchr(start, ',');
     char name[32];
     size_t length = comma ? (size_t)(comma - start) : strlen(start);
+    while (length > 0 && start[length - 1] == ' ') length--;
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, start);
     if (length == 0) cli_refuse(&tool, "--op '%s': an entry of the list is empty", list);
     if (options->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", list, NDR_MAX_OPS);

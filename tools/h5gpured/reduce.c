@@ -127,9 +127,9 @@ static void explain_ranks(const ndr_h5_progress *p) {
   explain_gpus(p);
 }
 
-/* Reading threads share the first three stages. Reducing and writing are the limit where those had to wait for them:
- * where they took more of their thread's time than waiting did, and more than the others were busy. Else it is the
- * stage that took most of the reading threads' time. */
+/* Reading threads share the first three stages, of which the mean over threads is told. Reducing and writing are the
+ * limit where those had to wait for them: where they took more of their thread's time than waiting did, and more than
+ * the others were busy. Else it is the stage that took most of the reading threads' time. */
 static void explain_time(const answer *a, const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
   double use = p->reduce_seconds + p->write_seconds, all = p->wait_seconds + use;
@@ -151,9 +151,9 @@ static void explain_time(const answer *a, const ndr_h5_progress *p) {
     explain_ranks(p);
     return;
   }
-  explain_stage("reading", p->read_seconds, p->stored_bytes);
-  explain_stage("decoding", p->decode_seconds, p->bytes);
-  explain_stage("unpacking", p->unpack_seconds, p->bytes);
+  explain_stage("reading", p->read_seconds / p->threads, p->stored_bytes);
+  explain_stage("decoding", p->decode_seconds / p->threads, p->bytes);
+  explain_stage("unpacking", p->unpack_seconds / p->threads, p->bytes);
   explain_stage(reducing, p->reduce_seconds, p->bytes);
   explain_stage("writing", p->write_seconds, written);
   fprintf(stderr, "; the limit was %s\n", limit);

@@ -114,9 +114,9 @@ static void append_conversion(sheet *s, const ndr_job *job) {
   const ndr_unpack *u = deferred ? &reader->deferred : &reader->unpack;
   const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->shuffled ? "shuffle" : NULL,
                               u->swap && u->direct ? "byte order" : NULL, ndr_unpack_marks(u) ? "missing values" : NULL,
-                              u->scaled          ? "scale"
-                              : u->from != u->to ? "dtype"
-                                                 : NULL};
+                              u->scaled && (u->scale != 1 || u->offset != 0) ? "scale"
+                              : u->from != u->to                             ? "dtype"
+                                                                             : NULL};
   const char *before =
       deferred && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
   if (!deferred && ndr_unpack_copies(u)) return;

@@ -277,16 +277,21 @@ static void write_few(rng *random, const char *op, char *text, size_t capacity) 
              pitch * count + (int)rng_between(random, 0, 3), count, pitch, width);
 }
 
-START_TEST(test_few_rows) {
+/* As check_place, planned for a device of one multiprocessor, to which little is much. */
+static void check_small(int place, const char *family, ndr_kernel kernel, problem_writer *write, int cases) {
   ndr_device small = gpus[0];
   small.units = 1;
   planned_for = &small;
-  check_place(place_of(_i), "thread", NDR_KERNEL_THREAD_FEW, write_few, 6);
+  check_place(place, family, kernel, write, cases);
   planned_for = NULL;
+}
+
+START_TEST(test_few_rows) {
+  check_small(place_of(_i), "thread", NDR_KERNEL_THREAD_FEW, write_few, 6);
 }
 END_TEST
 
-/* Many outputs of a few elements: in several runs, or apart. The device has one multiprocessor, so that 64 are many. */
+/* Many outputs of a few elements: in several runs, or apart. */
 static void write_listed(rng *random, const char *op, char *text, size_t capacity) {
   int width = (int)rng_between(random, 1, 40), runs = (int)rng_between(random, 1, 12),
       step = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 9), pitch = width * step + random_gap(random);
@@ -295,11 +300,7 @@ static void write_listed(rng *random, const char *op, char *text, size_t capacit
 }
 
 START_TEST(test_lists) {
-  ndr_device small = gpus[0];
-  small.units = 1;
-  planned_for = &small;
-  check_place(place_of(_i), "tree", NDR_KERNEL_TREE_LISTED, write_listed, 40);
-  planned_for = NULL;
+  check_small(place_of(_i), "tree", NDR_KERNEL_TREE_LISTED, write_listed, 40);
 }
 END_TEST
 

@@ -178,8 +178,10 @@ bool bench_gauge(const bench_options *options) {
     return false;
   }
   bench_banner(options, to);
-  for (int i = 0; i < options->list.count; i++)
+  for (int i = 0; i < options->list.count; i++) {
     run_one(&g, &options->list.problems[i], options->verify && i < VERIFIED);
+    bench_progress(i + 1, options->list.count);
+  }
   set_shares(&g);
   bool fine = record->count > 0 && record->failed == 0;
   if (record->count > 0) gauge_print(record, to);

@@ -258,6 +258,8 @@ bool bench_copy(int loop, void *to, const void *from, size_t bytes, int threads)
 
 /* One line: library, commit, device. */
 void bench_banner(const bench_options *options, FILE *to);
+/* Says on a terminal's standard error how many of `count` problems are done; nothing once all are. */
+void bench_progress(int done, int count);
 void bench_table_head(const bench_options *options, FILE *to);
 void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
 bool bench_json(const bench_options *options, const bench_row *rows, int count);

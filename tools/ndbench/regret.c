@@ -42,6 +42,7 @@ static double ceiling_at(survey *s, double bytes) {
 static void run_all(survey *s) {
   const bench_options *options = s->options;
   for (int i = 0; i < options->list.count; i++) {
+    bench_progress(i, options->list.count);
     bench_trial *trial = &s->trials[s->count];
     const bench_problem *problem = &options->list.problems[i];
     if (bench_trial_run(&s->pool, problem, options->verify && i < VERIFIED, trial)) {
@@ -52,6 +53,7 @@ static void run_all(survey *s) {
     fprintf(stderr, "ndbench: %s: %s\n", problem->text, trial->complaint);
     s->failed++;
   }
+  bench_progress(options->list.count, options->list.count);
 }
 
 /* ---- what came of it ---- */

@@ -1,6 +1,7 @@
 /* ndbench's table and its JSON. Measures nothing. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ndbench/ndbench.h"
 
@@ -34,6 +35,14 @@ void bench_banner(const bench_options *options, FILE *to) {
     fprintf(to, ", %s, %d threads", text, bench_threads(options));
   }
   fputc('\n', to);
+}
+
+void bench_progress(int done, int count) {
+  if (!isatty(STDERR_FILENO)) return;
+  if (done < count)
+    fprintf(stderr, "\r%d of %d", done, count);
+  else
+    fprintf(stderr, "\r%*s\r", 24, "");
 }
 
 void bench_table_head(const bench_options *options, FILE *to) {

@@ -163,6 +163,10 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append_bytes(s, ndr_slabs_states_bytes(slabs));
   append(s, " + leaves ");
   append_bytes(s, ndr_slabs_leaves_bytes(slabs));
+  if (slabs->result_bytes) {
+    append(s, " + results ");
+    append_bytes(s, ndr_slabs_elements(slabs) * slabs->result_bytes);
+  }
   append(s, " + reading ");
   append_bytes(s, slabs->scratch_bytes);
   append(s, " = ");

@@ -7,11 +7,11 @@
 #include "few.cuh"
 #include "listed.cuh"
 #include "phased.cuh"
-#include "tile_rows.cuh"
 #include "runs.cuh"
 #include "staged.cuh"
 #include "states.cuh"
 #include "thread.cuh"
+#include "tile_rows.cuh"
 #include "tree.cuh"
 #include "vectors.cuh"
 

@@ -230,7 +230,7 @@ def measure(tool, folder, case):
         sys.exit(f"bench_h5.py: {case['title']}: the answers differ")
     with h5py.File(path) as file:
         data = file[case["name"]]
-        elements, stored = data.size * data.dtype.itemsize, data.id.get_storage_size()
+        elements, stored = int(data.size) * data.dtype.itemsize, data.id.get_storage_size()
     times = best_times(jobs)
     row = {"name": case["title"], "file": case["file"], "axis": axis, "bytes": elements, "stored_bytes": stored,
            "peak_bytes": peak_bytes(ours), "seconds": times}

@@ -19,9 +19,8 @@ NDR_DEVICE void fold_stage(const ndr_params &p, const typename Op::element *stag
   const typename Op::element *row = stage + team * own.pitch;
   i64 along = p.axes[0].result_stride, result = (first + team) * along, apart = walked_axis(p).index_step;
 #pragma unroll 1
-  for (int left = rows - team; left + team > 0; left -= teams) { /* every lane of a warp takes part in a join */
+  for (int left = rows - team; left + (whole ? 0 : team) > 0; left -= teams) { /* all lanes of a warp join */
     typename Op::Accumulator a = Op::identity();
-    if (whole && left <= 0) break;
     if (left > 0) {
       if constexpr (whole)
         fold_spread<Op>(p, a, row, own.length, unit_step(), p.index_origin, apart);

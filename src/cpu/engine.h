@@ -51,6 +51,10 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
  * scratch where lanes lie apart. */
 void ndr_engine_find_rows(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, ndr_tile *tile);
 
+/* Joins `count` states of an op of the outputs, of all its parts, to others; both lie one after the other. */
+void ndr_engine_join(const ndr_engine *engine, const ndr_engine_op *output, uint64_t *into, int64_t into_pitch,
+                     const uint64_t *from, int64_t from_pitch, int64_t count);
+
 /* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);
 

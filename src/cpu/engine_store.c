@@ -13,20 +13,27 @@ typedef struct cell {
   int64_t count;
 } cell;
 
+void ndr_engine_join(const ndr_engine *engine, const ndr_engine_op *output, uint64_t *into, int64_t into_pitch,
+                     const uint64_t *from, int64_t from_pitch, int64_t count) {
+  if (!output->state.program) {
+    output->join(into, into_pitch, from, from_pitch, count);
+    return;
+  }
+  for (int p = 0; p < output->state.program->part_count; p++) {
+    int before;
+    ndr_state part = ndr_state_part(&output->state, p, &before);
+    engine->isa->join (&part)(into + before * into_pitch, into_pitch, from + before * from_pitch, from_pitch, count);
+  }
+}
+
 /* Merges the states into those that are there. */
-static void add_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
+static void merge_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
   int64_t from_pitch = engine->nest->pitch, to_pitch = engine->problem->outputs;
   uint64_t *to = (uint64_t *)engine->results[op->number] + given->result;
-  for (int p = 0; p < (op->state.program ? op->state.program->part_count : 1); p++) {
-    int before;
-    ndr_state part = ndr_state_part(&op->state, p, &before);
-    uint64_t *into = to + before * to_pitch;
-    const uint64_t *from = given->states + before * from_pitch;
-    if (given->from == 1 && given->to == 1)
-      engine->isa->join (&part)(into, to_pitch, from, from_pitch, given->count);
-    else
-      ndr_state_merge(&part, into, to_pitch, given->to, from, from_pitch, given->from, given->count);
-  }
+  if (given->from == 1 && given->to == 1)
+    ndr_engine_join(engine, op, to, to_pitch, given->states, from_pitch, given->count);
+  else
+    ndr_state_merge(&op->state, to, to_pitch, given->to, given->states, from_pitch, given->from, given->count);
 }
 
 static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
@@ -37,7 +44,7 @@ static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const 
     return;
   }
   if (engine->problem->merges) {
-    add_cell(engine, op, given);
+    merge_cell(engine, op, given);
     return;
   }
   for (int w = 0; w < op->words; w++) {

@@ -4,23 +4,11 @@
 #include "cpu/machine.h"
 #include "cpu/pool.h"
 
-static void join_parts(const ndr_engine *engine, const ndr_engine_op *op, uint64_t *into, const uint64_t *from) {
-  int64_t pitch = engine->nest->pitch;
-  for (int p = 0; p < op->state.program->part_count; p++) {
-    int before;
-    ndr_state part = ndr_state_part(&op->state, p, &before);
-    engine->isa->join (&part)(into + before * pitch, pitch, from + before * pitch, pitch, pitch);
-  }
-}
-
 static void join_blocks(const ndr_engine *engine, uint64_t *into, const uint64_t *from) {
   int64_t pitch = engine->nest->pitch;
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->outputs[i];
-    if (op->state.program)
-      join_parts(engine, op, into + op->block, from + op->block);
-    else
-      op->join(into + op->block, pitch, from + op->block, pitch, pitch);
+    ndr_engine_join(engine, op, into + op->block, pitch, from + op->block, pitch, pitch);
   }
 }
 

@@ -9,7 +9,8 @@ enum {
   STAGE_BYTES = NDR_LOADS_TILE_STAGED * NDR_THREADS * NDR_VECTOR_BYTES,
   LEAST_BYTES = 2 << 10, /* of a stage, where the problem has more: a block's barriers cost as much */
   MOST_COLUMNS = 128,    /* that several threads share: shared memory holds an accumulator of each */
-  LONG_BYTES = 8 << 10   /* rows from here on without a step are for a tree */
+  LONG_BYTES = 8 << 10,  /* rows from here on without a step are for a tree */
+  SHARED_BYTES = STAGE_BYTES + 4 * NDR_VECTOR_BYTES
 };
 
 _Static_assert(MOST_COLUMNS *NDR_MOST_STATE_BYTES <= STAGE_BYTES, "shared memory holds an accumulator of each");
@@ -58,10 +59,13 @@ static stage stage_of(const ndr_canonical *problem) {
   return s;
 }
 
+static bool is_dense_row(const stage *s) {
+  return s->outputs == 1 && s->element_step == 1;
+}
+
 /* Whether a stage may hold several groups: the gaps between and within them are small. */
 static bool shares_stages(const stage *s) {
-  bool rows = s->outputs == 1 && s->element_step == 1;
-  return (double)(s->pitch * s->bytes) <= (rows ? MOST_ROW_GAPS : MOST_GAPS) * touched_bytes(s);
+  return (double)(s->pitch * s->bytes) <= (is_dense_row(s) ? MOST_ROW_GAPS : MOST_GAPS) * touched_bytes(s);
 }
 
 static bool rows_aligned(const stage *s) {
@@ -71,7 +75,7 @@ static bool rows_aligned(const stage *s) {
 /* Whether dense rows are read from shared memory by vectors: all begin with one, or narrow elements have long rows. */
 static bool reads_vectors(const stage *s) {
   bool long_rows = s->bytes <= 2 && s->length >= NDR_LONG_ROW_VECTORS * (NDR_VECTOR_BYTES / s->bytes);
-  return s->outputs == 1 && s->element_step == 1 && (long_rows || rows_aligned(s));
+  return is_dense_row(s) && (long_rows || rows_aligned(s));
 }
 
 /* Elements that a thread reads from shared memory at a time. */
@@ -81,8 +85,8 @@ static int64_t elements_at_once(const stage *s) {
 
 /* Whether outputs are whole dense rows of one axis: tile_rows does no more than these need. */
 static bool is_rows(const ndr_canonical *problem, const stage *s) {
-  return s->outputs == 1 && s->element_step == 1 && s->axes == 1 && problem->outputs == s->side &&
-         problem->length == s->length && s->span * s->bytes <= STAGE_BYTES && shares_stages(s);
+  return is_dense_row(s) && s->axes == 1 && problem->outputs == s->side && problem->length == s->length &&
+         s->span * s->bytes <= STAGE_BYTES && shares_stages(s);
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
@@ -117,7 +121,7 @@ const char *ndr_staged_reject(const ndr_canonical *problem, char *text) {
   bool shared = shares_stages(&s);
   if (!shared && (double)(s.span * s.bytes) > MOST_GAPS * touched_bytes(&s)) return "gaps between elements are large";
   int64_t bytes = s.span * s.bytes;
-  if (s.outputs == 1 && s.element_step == 1 && bytes > LONG_BYTES) {
+  if (is_dense_row(&s) && bytes > LONG_BYTES) {
     snprintf(text, 160, "rows of %lld bytes exceed the stage", (long long)bytes);
     return text;
   }
@@ -216,7 +220,7 @@ static void configure_rows(const ndr_canonical *problem, const stage *s, const c
                                                   : c->members == 1  ? NDR_ROWS_WHOLE
                                                                      : NDR_ROWS_BY_ELEMENT,
                                        .lanes = ndr_threads(c->members)};
-  launch->shared_bytes = STAGE_BYTES + 4 * NDR_VECTOR_BYTES;
+  launch->shared_bytes = SHARED_BYTES;
   p->tile_outputs = (int)c->groups;
   p->work = (problem->outputs + c->groups - 1) / c->groups;
   ndr_launch_end(launch);
@@ -247,7 +251,7 @@ void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device
   own->piece = (int)c.piece;
   own->pieces = (ndr_param_axis){.size = (s.length + c.piece - 1) / c.piece};
   ndr_axis_magic(&own->pieces);
-  own->smem_bytes = STAGE_BYTES + 4 * NDR_VECTOR_BYTES;
+  own->smem_bytes = SHARED_BYTES;
   launch->shared_bytes = (unsigned)own->smem_bytes;
   p->tile_outputs = (int)(c.groups * s.outputs);
   p->work = ndr_group_tile_count(problem, &own->groups);

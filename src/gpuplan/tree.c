@@ -13,7 +13,7 @@ enum {
   LONG_RUN_BYTES = 64 << 10,
   SHORT_RUN_BYTES = 4 << 10, /* the same limit where there are at most FEW_RUNS runs for each multiprocessor */
   FEW_RUNS = 4,
-  LONG_ROW_BYTES = 512,
+  LONG_ROW_BYTES = 512, /* from which on a row is mostly read in vectors, wherever it begins */
   MOST_RUNS = 1 << 16
 };
 

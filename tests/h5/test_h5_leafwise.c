@@ -128,23 +128,12 @@ END_TEST
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  int calls, cancel_after;
-  ndr_h5_progress last;
-} watcher;
-
 static int watch(void *user, const ndr_h5_progress *now) {
-  watcher *w = user;
-  ck_assert_int_ge(now->slabs, w->last.slabs);
-  ck_assert_int_ge(now->bytes, w->last.bytes);
-  ck_assert_int_le(now->bytes, now->total_bytes);
-  ck_assert(now->wait_seconds >= 0 && now->reduce_seconds >= 0);
-  w->last = *now;
   usleep(500); /* the others go on meanwhile */
-  return ++w->calls == w->cancel_after;
+  return h5_watch(user, now);
 }
 
-static ndr_status reduce_watched(int threads, watcher *w) {
+static ndr_status reduce_watched(int threads, h5_watcher *w) {
   ndr_h5_options how = on_cpu(threads);
   const ndr_op op = NDR_SUM;
   double sum;
@@ -159,7 +148,7 @@ START_TEST(progress_ends_at_the_total_and_stops_where_it_is_cancelled) {
   ndr_first_shift = 6;
   open_ramp(2, shape, NULL);
   for (int threads = 1; threads < 6; threads++) {
-    watcher w = {0}, stops = {.cancel_after = 2};
+    h5_watcher w = {0}, stops = {.cancel_after = 2};
     assert_ok(reduce_watched(threads, &w));
     ck_assert_int_eq(w.last.bytes, 8000000);
     ck_assert_int_eq(w.last.total_bytes, 8000000);

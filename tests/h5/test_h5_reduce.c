@@ -204,20 +204,14 @@ START_TEST(several_ops_come_from_one_read) {
 }
 END_TEST
 
-typedef struct {
-  int calls, cancel_after;
-  ndr_h5_progress last;
-} watcher;
-
 static int watch(void *user, const ndr_h5_progress *now) {
-  watcher *w = user;
+  const h5_watcher *w = user;
   ck_assert_int_eq(now->slabs, w->last.slabs + 1);
   ck_assert_int_gt(now->bytes, w->last.bytes);
-  w->last = *now;
-  return ++w->calls == w->cancel_after;
+  return h5_watch(user, now);
 }
 
-static ndr_status reduce_watched(ndr_h5_dataset *dataset, watcher *w) {
+static ndr_status reduce_watched(ndr_h5_dataset *dataset, h5_watcher *w) {
   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
   double sum;
   DLTensor result = ndr_tensor(&sum, NDR_F64, 0, NULL);
@@ -231,7 +225,7 @@ static ndr_status reduce_watched(ndr_h5_dataset *dataset, watcher *w) {
 
 START_TEST(progress_ends_at_the_total) {
   ndr_h5_dataset *dataset = open_ramp();
-  watcher w = {0};
+  h5_watcher w = {0};
   assert_ok(reduce_watched(dataset, &w));
   ck_assert_int_gt(w.calls, 4);
   ck_assert_int_eq(w.last.bytes, ROWS * COLUMNS * 8);
@@ -243,10 +237,10 @@ END_TEST
 
 START_TEST(a_cancelled_reduction_stops) {
   ndr_h5_dataset *dataset = open_ramp();
-  watcher w = {.cancel_after = 2};
+  h5_watcher w = {.cancel_after = 2};
   assert_fails(reduce_watched(dataset, &w), NDR_ERR_CANCELLED, "/x: stopped by on_progress");
   ck_assert_int_eq(w.calls, 2);
-  w = (watcher){0};
+  w = (h5_watcher){0};
   assert_ok(reduce_watched(dataset, &w));
   close_ramp(dataset);
 }

@@ -67,6 +67,16 @@ void assert_holds(const char *path, const char *text) {
   ck_assert_str_eq(found, text);
 }
 
+int h5_watch(void *user, const ndr_h5_progress *now) {
+  h5_watcher *w = user;
+  ck_assert_int_ge(now->slabs, w->last.slabs);
+  ck_assert_int_ge(now->bytes, w->last.bytes);
+  ck_assert_int_le(now->bytes, now->total_bytes);
+  ck_assert(now->wait_seconds >= 0 && now->reduce_seconds >= 0);
+  w->last = *now;
+  return ++w->calls == w->cancel_after;
+}
+
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops) {
   static _Thread_local ndr_problem problem;

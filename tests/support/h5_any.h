@@ -26,6 +26,14 @@ void assert_holds(const char *path, const char *text);
 /* The problem of reducing a dataset; valid until the thread's next call. */
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
 
+/* Counts the calls of on_progress, whose user it is, and keeps the last; cancels at number cancel_after, if that is not
+ * 0. Checks that nothing goes back. */
+typedef struct h5_watcher {
+  int calls, cancel_after;
+  ndr_h5_progress last;
+} h5_watcher;
+int h5_watch(void *user, const ndr_h5_progress *now);
+
 /* Writes a random dataset of at most `most` elements to path, and chooses how to reduce it. */
 void h5_write_any(rng *random, const char *path, int64_t most, ndr_problem *problem);
 

@@ -5,10 +5,14 @@
  * of the same outputs are reduced at the same time, too. */
 #define MANY_COLUMNS 16
 
-int64_t ndr_slabs_elements(const ndr_slabs *slabs) {
+static int64_t elements_of(const ndr_slabs *slabs, const int64_t *extent) {
   int64_t count = 1;
-  for (int d = 0; d < slabs->ndim; d++) count = times(count, slabs->extent[d]);
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, extent[d]);
   return count;
+}
+
+int64_t ndr_slabs_elements(const ndr_slabs *slabs) {
+  return elements_of(slabs, slabs->extent);
 }
 
 static int64_t of_groups(const ndr_slabs *slabs, int64_t outputs) {
@@ -35,15 +39,9 @@ static const int64_t *slot_extent(const ndr_slabs *slabs) {
   return slabs->leafwise ? slabs->leaf : slabs->extent;
 }
 
-static int64_t slot_elements(const ndr_slabs *slabs) {
-  int64_t count = 1;
-  for (int d = 0; d < slabs->ndim; d++) count = times(count, slot_extent(slabs)[d]);
-  return count;
-}
-
 int64_t ndr_slabs_held(const ndr_slabs *slabs) {
   int64_t count = 1;
-  if (!slabs->whole) return slot_elements(slabs);
+  if (!slabs->whole) return elements_of(slabs, slot_extent(slabs));
   for (int d = 0; d < slabs->ndim; d++) count = times(count, held_along(slabs, d));
   return count;
 }
@@ -84,9 +82,7 @@ int64_t ndr_slabs_operands_bytes(const ndr_slabs *slabs) {
 }
 
 int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs) {
-  int64_t bytes = slabs->reduced_bytes;
-  for (int d = 0; d < slabs->ndim; d++) bytes = times(bytes, slabs->leaf[d]);
-  return bytes;
+  return times(slabs->reduced_bytes, elements_of(slabs, slabs->leaf));
 }
 
 static int64_t leaves_of(const ndr_slabs *slabs, const int64_t *extent, bool reduced) {

@@ -156,8 +156,8 @@ bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int
   for (int d = 0; d < slabs->ndim; d++)
     slabs->extent[d] = leader && !slabs->reduced[d] ? leader->extent[d] : slabs->cell[d];
   if (ndr_slabs_elements(slabs) == 0) return true;
-  /* Parts along reduced dims first: those along kept dims have every chunk decoded anew. */
-  /* Leaf by leaf their extent takes no memory. */
+  /* Parts along reduced dims first: those along kept dims have every chunk decoded anew. Leaf by leaf the former take
+   * no memory. */
   if (in_parts && !slabs->leafwise) shorten(slabs, REDUCED, ndr_slabs_bytes, budget, slabs->leaf);
   if (in_parts && !leader) shorten(slabs, KEPT, ndr_slabs_bytes, budget, slabs->leaf);
   int64_t on_device = plus(reduced_bytes(slabs), ndr_slabs_operands_bytes(slabs));

@@ -86,9 +86,8 @@ ndr_status ndr_columns_save(const ndr_columns *columns, const ndr_job *job, cons
   return NDR_OK;
 }
 
-ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user) {
-  const ndr_columns columns = {fold->columns, fold->column_count};
-  return ndr_columns_save(&columns, fold->job, slab, taker, user);
+ndr_columns ndr_fold_columns(const ndr_fold *fold) {
+  return (ndr_columns){fold->columns, fold->column_count};
 }
 
 /* Whether what comes of the slab is added to the stretches before it, and not apart. On a GPU that gives the same bits

@@ -21,21 +21,22 @@ ndr_status ndr_fold_add(ndr_fold *fold, ndr_slab *slab, void *data);
 /* Takes the partial states of one column of a piece. */
 typedef ndr_status ndr_state_taker(void *user, ndr_state_key key, const ndr_accumulator *sums);
 
-/* The states of a stretch that threads of the feed have reduced. */
+/* The states of a stretch. */
 typedef struct ndr_columns {
   ndr_block *blocks; /* one for each column */
   int64_t count;
 } ndr_columns;
 
+/* Gives the taker the states of the piece that ends with this slab, column by column. */
 ndr_status ndr_columns_save(const ndr_columns *columns, const ndr_job *job, const ndr_slab *slab,
                             ndr_state_taker *taker, void *user);
 
-/* Adds the stretch that ends with this slab to those before it, and writes the results of the block if it is the last.
- * May keep the blocks, and leave others or none. */
+/* Adds a stretch that threads of the feed have reduced, and that ends with this slab, to those before it, and writes
+ * the results of the block if it is the last. May keep the blocks, and leave others or none. */
 ndr_status ndr_fold_add_stretch(ndr_fold *fold, ndr_columns *columns, DLTensor *const *results, const ndr_slab *slab);
 
-/* Gives the taker the states of the piece that ends with this slab, column by column. */
-ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_taker *taker, void *user);
+/* The states of the stretch at hand; they stay the fold's. */
+ndr_columns ndr_fold_columns(const ndr_fold *fold);
 
 /* Adds the states of all files to the piece, which must be empty. */
 ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set);

@@ -43,24 +43,25 @@ static ndr_status write_states(void *user, ndr_state_key key, const ndr_accumula
   return ndr_state_writer_put(user, key, sums);
 }
 
-/* Reduces a slab of outputs that may have pieces in other processes. A piece's states go to a file, or to a rank. */
+/* Hands the states of a piece, whose outputs may have pieces in other processes, to a rank, or to a file. */
+static ndr_status hand_over(run *r, const ndr_columns *columns, const ndr_slab *slab) {
+  return r->ranks ? ndr_columns_save(columns, r->job, slab, ndr_ranks_send_states, r->ranks)
+                  : ndr_columns_save(columns, r->job, slab, write_states, r->writer);
+}
+
+/* Reduces a slab of outputs that may have pieces in other processes. */
 static ndr_status reduce_part(run *r, ndr_slab *slab, void *data) {
   if (slab->begins) NDR_TRY(ndr_fold_start(r->fold, slab));
   NDR_TRY(ndr_fold_add(r->fold, slab, data));
   if (!slab->ends) return NDR_OK;
-  return r->ranks ? ndr_fold_save(r->fold, slab, ndr_ranks_send_states, r->ranks)
-                  : ndr_fold_save(r->fold, slab, write_states, r->writer);
+  const ndr_columns columns = ndr_fold_columns(r->fold);
+  return hand_over(r, &columns, slab);
 }
 
 /* Takes a piece that a thread of the feed has reduced. */
 static ndr_status take_piece(run *r, ndr_slab *slab, bool elsewhere) {
   ndr_columns *columns = ndr_leafwise_columns(r->leafwise);
-  if (!elsewhere)
-    NDR_TRY(ndr_fold_add_stretch(r->fold, columns, r->results, slab));
-  else if (r->ranks)
-    NDR_TRY(ndr_columns_save(columns, r->job, slab, ndr_ranks_send_states, r->ranks));
-  else
-    NDR_TRY(ndr_columns_save(columns, r->job, slab, write_states, r->writer));
+  NDR_TRY(elsewhere ? hand_over(r, columns, slab) : ndr_fold_add_stretch(r->fold, columns, r->results, slab));
   ndr_feed_give(r->feed);
   ndr_leafwise_next(r->leafwise);
   return NDR_OK;
@@ -100,16 +101,15 @@ static void count_slab(run *r, const ndr_slab *slab) {
   r->progress.slabs++;
 }
 
-static ndr_status report(run *r) {
+static ndr_status report(run *r, const ndr_feed_times *times) {
   ndr_h5_progress *p = &r->progress;
-  ndr_feed_times times = ndr_feed_spent(r->feed);
-  p->stored_bytes = r->before.stored_bytes + times.stored_bytes;
-  p->read_seconds = r->before.read_seconds + times.read_seconds;
-  p->decode_seconds = r->before.decode_seconds + times.decode_seconds;
-  p->unpack_seconds = r->before.unpack_seconds + times.unpack_seconds;
+  p->stored_bytes = r->before.stored_bytes + times->stored_bytes;
+  p->read_seconds = r->before.read_seconds + times->read_seconds;
+  p->decode_seconds = r->before.decode_seconds + times->decode_seconds;
+  p->unpack_seconds = r->before.unpack_seconds + times->unpack_seconds;
   if (r->leafwise) {
-    p->bytes = r->before.bytes + times.elements * (int64_t)ndr_dtype_bytes(r->job->problem.dtype);
-    p->slabs = r->before.slabs + times.slabs;
+    p->bytes = r->before.bytes + times->elements * (int64_t)ndr_dtype_bytes(r->job->problem.dtype);
+    p->slabs = r->before.slabs + times->slabs;
   }
   const ndr_h5_options *options = &r->job->options;
   ndr_h5_progress all = *p;
@@ -132,10 +132,9 @@ static ndr_status reduce_taken(run *r, ndr_slab *slab, void *data) {
 
 /* Of the seconds in which this thread waits those count as reducing that other threads reduce in, on the mean of all:
  * what they reduce while it does other work is not waited for. */
-static void count_seconds(run *r, double waited, double reduced, double written) {
-  double before = r->reduced_by_threads;
-  r->reduced_by_threads = ndr_feed_spent(r->feed).reduce_seconds;
-  double shared = fmin((r->reduced_by_threads - before) / r->job->feed.threads, waited);
+static void count_seconds(run *r, const ndr_feed_times *times, double waited, double reduced, double written) {
+  double shared = fmin((times->reduce_seconds - r->reduced_by_threads) / r->job->feed.threads, waited);
+  r->reduced_by_threads = times->reduce_seconds;
   r->progress.wait_seconds += waited - shared;
   r->progress.reduce_seconds += reduced + shared;
   r->progress.write_seconds += written;
@@ -152,8 +151,9 @@ static ndr_status reduce_next(run *r, bool *done) {
   double taken = ndr_seconds(), before = written_seconds(r);
   if (state == NDR_FEED_TAKEN) NDR_TRY(reduce_taken(r, &slab, data));
   double writing = written_seconds(r) - before;
-  count_seconds(r, taken - begin, ndr_seconds() - taken - writing, writing);
-  return report(r);
+  ndr_feed_times times = ndr_feed_spent(r->feed);
+  count_seconds(r, &times, taken - begin, ndr_seconds() - taken - writing, writing);
+  return report(r, &times);
 }
 
 /* Reads and reduces the slabs of the job's iterator. */

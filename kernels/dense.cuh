@@ -44,17 +44,18 @@ template <class Op> struct dense : groups {
     fold_columns<Narrow, HOW>(p, a, base, p.index_origin, units, row, rows);
   }
 
-  /* Joins every joiners-th of the block's accumulators of an output. `first` is the split's first element. */
+  /* Joins every joiners-th element of an output in a row, which is all rows' total. `first` is the split's first
+   * element. */
   NDR_DEVICE Accumulator join_elements(const ndr_params &p, int first, int output, int member,
                                        const shared_accumulators &accumulators) const {
     int outputs = NDR_GROUP_OUTPUTS(g), group = group_of(p, output);
     int from = group * outputs * g.run_length + output - group * outputs - first, past = threads * elements - from;
     int begin = from < 0 ? (outputs - 1 - from) / outputs : 0, end = past > 0 ? (past + outputs - 1) / outputs : 0;
-    int held = (end < g.run_length ? end : g.run_length) - begin; /* of a row */
     Accumulator total = Op::identity();
-    for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
-      int above = rows == 1 ? 0 : n / held, e = from + (begin + n - above * held) * outputs;
-      Op::join(total, unnarrowed<Accumulator>(accumulators[e % elements][above * threads + e / elements]));
+    if (end > g.run_length) end = g.run_length;
+    for (int n = begin + member; n < end; n += p.tile_runs.joiners.count) {
+      u32 e = (u32)(from + n * outputs);
+      Op::join(total, unnarrowed<Accumulator>(accumulators[e % elements][e / elements]));
     }
     return total;
   }
@@ -77,7 +78,7 @@ template <class Op> NDR_DEVICE void dense_items(const ndr_params &p) {
       b.template fold<READ_VECTOR>(p, a, split_of(p, item));
 #pragma unroll
     for (int c = 0; c < block::elements; c++) accumulators[c][machine::thread()] = a[c];
-    machine::barrier();
+    join_halves<typename block::Narrow>(accumulators, b.threads, b.rows);
     /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = b.find(p, whose.tile).to;

@@ -150,37 +150,35 @@ template <class Op, bool WIDE> struct strip : groups {
                            });
   }
 
-  /* Joins every joiners-th of the block's accumulators of an output. */
+  /* Joins every joiners-th column of an output. Accumulators are those of a row, which is all rows' total. */
   NDR_DEVICE Accumulator join_columns(const ndr_params &p, int first, int output, int member,
                                       const Accumulator *accumulators) const {
     int threads = p.tile_runs.row_threads, outputs = g.outputs;
     int group = group_of(p, output), from = group * columns + output - group * outputs - first;
     int run = WIDE ? columns : g.run_length, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
     int end = threads > from ? (threads - from + outputs - 1) / outputs : 0;
-    int held = (end < run ? end : run) - begin; /* columns */
     Accumulator total = Op::identity();
-    for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
-      int above = n / held;
-      Op::join(total, accumulators[above * threads + from + (begin + n - above * held) * outputs]);
-    }
+    if (end > run) end = run;
+    for (int n = begin + member; n < end; n += p.tile_runs.joiners.count)
+      Op::join(total, accumulators[from + n * outputs]);
     return total;
   }
 };
 
 template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
   typedef typename Op::Accumulator Accumulator;
-  NDR_SHARED Accumulator accumulators[NDR_BLOCK];
+  NDR_SHARED Accumulator accumulators[1][NDR_BLOCK];
   strip<Op, WIDE> s(p);
   for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     Accumulator a = Op::identity();
     s.fold(p, a, split_of(p, item));
-    accumulators[machine::thread()] = a;
-    machine::barrier();
+    accumulators[0][machine::thread()] = a;
+    join_halves<Op>(accumulators, p.tile_runs.row_threads, s.rows);
     /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
     join_tile_outputs<Op>(p, s, whose, to, [&](int k, int member) {
-      return s.join_columns(p, s.first_column(p, whose), k, member, accumulators);
+      return s.join_columns(p, s.first_column(p, whose), k, member, accumulators[0]);
     });
     machine::barrier();
     if (splits_of(p) == 1) continue;

@@ -13,23 +13,20 @@ template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> : residency<NDR
 
 /* A stage is the elements that a block reads at a time: a piece of each of a tile's outputs, or of one reduced run of
  * them. Units are such pieces. A thread is member `member` of those that share output `slot`, and the outputs behind it
- * that lie `slots` apart. */
+ * that lie `slots` apart. Members of an output are neighbours, and in one warp, or else the block is all members of
+ * one. */
 template <class Op> struct staged : groups {
   typedef typename Op::element T;
   typedef typename Op::Accumulator Accumulator;
   static const int elements = 16 / sizeof(T);
   const ndr_param_tile_staged &own;
-  int slot, member;
+  int slot, member, slots;
 
   NDR_DEVICE staged(const ndr_params &p) : groups(p, p.tile_staged.groups), own(p.tile_staged) {
     int thread = (int)machine::opaque(machine::thread());
-    if (NDR_GROUP_OUTPUTS(g) == 1) { /* neighbouring threads share a row */
-      slot = thread >> own.members.log;
-      member = thread & (own.members.count - 1);
-    } else { /* neighbouring threads have neighbouring columns */
-      member = thread / own.slots;
-      slot = thread - member * own.slots;
-    }
+    slot = thread >> own.members.log;
+    member = thread & (own.members.count - 1);
+    slots = NDR_BLOCK >> own.members.log;
   }
 
   /* Whether all rows of a stage begin with a vector. */
@@ -57,9 +54,8 @@ template <class Op> struct staged : groups {
       }
     }
     i64 apart = walked_axis(p).index_step;
-    int count = length - member + members - 1;
-    count = NDR_GROUP_OUTPUTS(g) == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
-    fold_spread<Op>(p, a, from + member * own.element_step, count, step, index + member * apart, members * apart);
+    fold_spread<Op>(p, a, from + member * own.element_step, (length - member + members - 1) >> own.members.log, step,
+                    index + member * apart, members * apart);
   }
 
   /* The stage of a unit. */
@@ -81,40 +77,13 @@ template <class Op> struct staged : groups {
     return start_copy((const T *)p.data + at.offset + u.offset, span, machine::shared_bytes() + room);
   }
 
-  /* Joins the members of each output in shared memory, as many at a time as it holds. Thread k gets output k. */
-  NDR_DEVICE Accumulator join_columns(const Accumulator &a) const {
-    Accumulator *accumulators = (Accumulator *)machine::shared_bytes(), mine = Op::identity();
-    int slots = own.slots, thread = machine::thread(), most = own.smem_bytes / (slots * (int)sizeof(Accumulator));
-#pragma unroll 1
-    for (int first = 0; first < own.members.count; first += most) {
-      int count = own.members.count - first < most ? own.members.count - first : most;
-      machine::barrier();
-      if (member >= first && member < first + count) accumulators[thread - first * slots] = a;
-      machine::barrier();
-      join_phases<Op>(accumulators, count * slots, slots);
-      if (thread < slots) Op::join(mine, accumulators[thread]);
-    }
-    return mine;
-  }
-
-  /* Whether this thread has elements of an output. */
-  NDR_DEVICE bool takes(int output, const place &to) const {
-    return output < to.outputs && (NDR_GROUP_OUTPUTS(g) == 1 || member < own.members.count);
-  }
-
-  /* Joins the members of this thread's output. Returns whether this thread gets the total; `output` becomes whose. */
-  NDR_DEVICE bool join(Accumulator &a, int &output) const {
+  /* Joins the members of this thread's output. Member 0 gets the total. */
+  NDR_DEVICE void join(Accumulator &a) const {
     NDR_SHARED Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-    if (NDR_GROUP_OUTPUTS(g) > 1 && own.members.count > 1) {
-      a = join_columns(a);
-      output = machine::thread();
-      return true;
-    }
     if (own.members.count == NDR_BLOCK)
       a = join_block<Op>(a, accumulators);
     else
       join_lanes<Op>(a, own.members.count);
-    return member == 0;
   }
 };
 
@@ -125,11 +94,12 @@ template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
     typename staged<Op>::where at = block.find(p, tile);
     const typename Op::element *stage = await_copy<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
 #pragma unroll 1
-    for (int first = 0; first < at.to.outputs; first += block.own.slots) {
+    for (int first = 0; first < at.to.outputs; first += block.slots) {
       typename Op::Accumulator a = Op::identity();
       int output = first + block.slot;
-      if (block.takes(output, at.to)) block.fold(p, a, stage, output, p.index_origin, block.own.piece);
-      if (block.join(a, output) && output < at.to.outputs)
+      if (output < at.to.outputs) block.fold(p, a, stage, output, p.index_origin, block.own.piece);
+      block.join(a);
+      if (block.member == 0 && output < at.to.outputs)
         emit_total<Op>(p, block.element_of(p, at.to, block.group_of(p, output), output), a);
     }
     machine::barrier();
@@ -162,20 +132,19 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
         } else {
           stage = await_copy<0>(current);
         }
-        if (block.takes(block.slot, at.to)) block.fold(p, a, stage, block.slot, u.index, u.length);
+        if (block.slot < at.to.outputs) block.fold(p, a, stage, block.slot, u.index, u.length);
         machine::barrier();
       }
     }
-    int output = block.slot;
-    bool owner = block.join(a, output);
+    block.join(a);
     tile_split whose = split_of(p, machine::opaque(item)); /* located again, for the same reason */
     typename staged<Op>::place to = block.find(p, whose.tile).to;
     auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
-    if (owner && output < to.outputs) {
+    if (block.member == 0 && block.slot < to.outputs) {
       if (splits_of(p) == 1)
-        emit_total<Op>(p, result(output), a);
+        emit_total<Op>(p, result(block.slot), a);
       else
-        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + output, Op::widen(a));
+        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + block.slot, Op::widen(a));
     }
     if (splits_of(p) > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
     machine::barrier();

@@ -335,6 +335,24 @@ NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typen
   return a;
 }
 
+/* Joins `rows` rows of a block's accumulators into the first. A row is `width` neighbours of each of COUNT arrays. All
+ * threads call this, before a barrier; a row has no more of them than the block. */
+template <class Op, int COUNT, int PITCH>
+NDR_DEVICE void join_halves(typename Op::Accumulator (&accumulators)[COUNT][PITCH], int width, int rows) {
+  int thread = machine::thread();
+  machine::barrier();
+#pragma unroll 1
+  while (rows > 1) {
+    int half = (rows + 1) / 2;
+    if (thread < (rows - half) * width) {
+#pragma unroll
+      for (int c = 0; c < COUNT; c++) Op::join(accumulators[c][thread], accumulators[c][thread + half * width]);
+    }
+    machine::barrier();
+    rows = half;
+  }
+}
+
 /* ---- split ---- */
 
 /* Posts the state of an output in one of its slots, for the block that waits for it. */

@@ -66,8 +66,7 @@ void ndr_dense_configure(const ndr_canonical *problem, const ndr_device *device,
   own->shifted = !on_boundary || !rows_aligned(problem, &g, groups);
   int rows = NDR_THREADS / own->row_threads, joiners = 1;
   p->tile_outputs = (int)(groups * g.outputs);
-  while (joiners < NDR_WARP_THREADS && 2 * joiners * p->tile_outputs <= NDR_THREADS && joiners < rows * g.length)
-    joiners *= 2;
+  while (joiners < NDR_WARP_THREADS && 2 * joiners * p->tile_outputs <= NDR_THREADS && joiners < g.length) joiners *= 2;
   own->joiners = ndr_threads(joiners);
   ndr_runs_move_last(p);
   ndr_rows_order(p, rows, (int64_t)ndr_dtype_bytes(problem->dtype));

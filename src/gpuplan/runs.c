@@ -67,7 +67,7 @@ void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, 
   own->column_splits = (int)((groups * columns + NDR_THREADS - 1) / NDR_THREADS);
   own->row_threads = (int)((groups * columns + own->column_splits - 1) / own->column_splits);
   int rows = NDR_THREADS / own->row_threads, joiners = 1;
-  while (joiners < NDR_WARP_THREADS && joiners < rows * columns / g.outputs) joiners *= 2;
+  while (joiners < NDR_WARP_THREADS && joiners < columns / g.outputs) joiners *= 2;
   own->joiners = ndr_threads(joiners);
   own->shifted = !on_boundary || !ndr_vectors_aligned(problem, &problem->reduced[0]);
   ndr_runs_move_last(p);

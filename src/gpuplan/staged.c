@@ -8,12 +8,9 @@
 enum {
   STAGE_BYTES = NDR_LOADS_TILE_STAGED * NDR_THREADS * NDR_VECTOR_BYTES,
   LEAST_BYTES = 2 << 10, /* of a stage, where the problem has more: a block's barriers cost as much */
-  MOST_COLUMNS = 128,    /* that several threads share: shared memory holds an accumulator of each */
   LONG_BYTES = 8 << 10,  /* rows from here on without a step are for a tree */
   SHARED_BYTES = STAGE_BYTES + 4 * NDR_VECTOR_BYTES
 };
-
-_Static_assert(MOST_COLUMNS *NDR_MOST_STATE_BYTES <= STAGE_BYTES, "shared memory holds an accumulator of each");
 
 /* Bytes of a stage, as a multiple of those of the sectors that must be read; dense rows have no better way. */
 #define MOST_GAPS 1.4
@@ -90,16 +87,16 @@ static bool is_rows(const ndr_canonical *problem, const stage *s) {
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
- * `members` threads of an output and then the next group's, or the columns of a group and then the next one's. */
+ * `members` threads of an output, and then those of the next. */
 static int bank_conflicts(const stage *s, int members) {
   enum { ROW_BYTES = 128, WORD_BYTES = 4, WORDS = ROW_BYTES / WORD_BYTES };
   int64_t read = s->bytes * elements_at_once(s), word = read > WORD_BYTES ? read : WORD_BYTES;
   int64_t banks = ROW_BYTES / word, seen[WORDS];
   int most = 1;
   for (int64_t t = 0; t < banks; t++) {
-    int64_t across = s->outputs > 1 ? s->outputs : members;
-    int64_t step = s->outputs > 1 ? s->column_step : s->element_step * elements_at_once(s);
-    seen[t] = (t / across * s->pitch + t % across * step) * s->bytes / word;
+    int64_t output = t / members, group = output / s->outputs, column = output - group * s->outputs;
+    int64_t element = t % members * elements_at_once(s);
+    seen[t] = (group * s->pitch + column * s->column_step + element * s->element_step) * s->bytes / word;
     int same = 1;
     for (int64_t u = 0; u < t && same > 0; u++) /* 0: the word is read already */
       same = seen[u] == seen[t] ? 0 : same + (seen[u] % banks == seen[t] % banks);
@@ -139,7 +136,7 @@ bool ndr_staged_can(const ndr_canonical *problem) {
 /* How a tile's groups are cut out and shared among threads. */
 typedef struct cut {
   int64_t groups, piece;
-  int members, slots;
+  int members;
 } cut;
 
 /* Instructions of warps for each output where `members` threads share one: those of the stage, and of each round of
@@ -148,40 +145,32 @@ typedef struct cut {
 static double member_cost(const stage *s, const cut *c) {
   enum { STAGE = 100, ROUND = 50, JOIN = 8, WORD = 4, MORE = 2, END = 6, WORD_BYTES = 4, BUSY = 128 };
   int64_t at_once = elements_at_once(s), reads = (c->piece + at_once - 1) / at_once;
-  int64_t own = (reads + c->members - 1) / c->members;
+  int64_t own = (reads + c->members - 1) / c->members, outputs = c->groups * s->outputs;
   int64_t ends = at_once > 1 && !rows_aligned(s) ? (at_once + c->members - 1) / c->members : 0;
-  double words = at_once > 1 ? 2.0 * NDR_VECTOR_BYTES / WORD_BYTES : 1, threads = (double)(c->groups * c->members);
+  double words = at_once > 1 ? 2.0 * NDR_VECTOR_BYTES / WORD_BYTES : 1, threads = (double)(outputs * c->members);
   double per_read = WORD * words * bank_conflicts(s, c->members) + MORE * (double)(at_once - 1);
   double round = ROUND + JOIN * s->words * ndr_threads(c->members).log + (double)own * per_read + (double)(ends * END);
   double warps = ceil(threads / NDR_WARP_THREADS);
-  return (STAGE * NDR_BLOCK_WARPS + warps * round * fmax(BUSY / threads, 1)) / (double)c->groups;
+  return (STAGE * NDR_BLOCK_WARPS + warps * round * fmax(BUSY / threads, 1)) / (double)outputs;
 }
 
-/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output. In tile_rows
+/* Shares the outputs of a tile among threads. Where outputs have several units, a thread has one output. In tile_rows
  * the last round may be part full where several threads share a row: there rounds are few. */
-static cut share_rows(const stage *s, cut whole, bool several, bool rows) {
+static cut share_outputs(const stage *s, cut whole, bool several, bool rows) {
   cut best = whole;
   best.members = NDR_THREADS;
-  best.slots = 1;
-  if (whole.groups < 4) {
+  if (s->outputs == 1 && whole.groups < 4) {
     best.groups = 1;
     return best;
   }
   for (int members = 1; members <= NDR_WARP_THREADS && members <= whole.piece; members *= 2) {
-    cut c = {whole.groups, whole.piece, members, NDR_THREADS / members};
-    if (c.groups > c.slots && (!rows || members == 1)) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
+    cut c = {whole.groups, whole.piece, members};
+    int64_t slots = NDR_THREADS / members, most = slots / s->outputs; /* groups of a round */
+    if (several && most == 0) break;
+    if (c.groups > most && most > 0 && (!rows || members == 1)) c.groups = several ? most : c.groups / most * most;
     if (members == 1 || member_cost(s, &c) < member_cost(s, &best)) best = c;
   }
   return best;
-}
-
-static cut share_columns(const stage *s, cut c, bool several) {
-  if (several && c.groups * s->outputs > NDR_THREADS) c.groups = NDR_THREADS / s->outputs;
-  int64_t outputs = c.groups * s->outputs;
-  c.members = outputs <= MOST_COLUMNS ? (int)(NDR_THREADS / outputs) : 1;
-  if (c.members > c.piece) c.members = (int)c.piece;
-  c.slots = c.members > 1 ? (int)outputs : NDR_THREADS;
-  return c;
 }
 
 static cut cut_of(const ndr_canonical *problem, const ndr_device *device, const stage *s) {
@@ -194,7 +183,7 @@ static cut cut_of(const ndr_canonical *problem, const ndr_device *device, const 
   if (s->span <= most && shares_stages(s)) c.groups = (most - s->span) / s->pitch + 1;
   if (c.groups > s->side) c.groups = s->side;
   if (c.groups > even) c.groups = even;
-  return s->outputs == 1 ? share_rows(s, c, several, is_rows(problem, s)) : share_columns(s, c, several);
+  return share_outputs(s, c, several, is_rows(problem, s));
 }
 
 bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device) {
@@ -243,8 +232,7 @@ void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device
                                    .tile_groups = (int)c.groups,
                                    .side = s.side,
                                    .side_tiles = (s.side + c.groups - 1) / c.groups};
-  own->members = s.outputs == 1 ? ndr_threads(c.members) : (ndr_param_threads){c.members, 0};
-  own->slots = c.slots;
+  own->members = ndr_threads(c.members);
   own->pitch = c.groups > 1 ? (int)s.pitch : 0;
   own->element_step = (int)s.element_step;
   own->column_step = (int)s.column_step;

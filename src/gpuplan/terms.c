@@ -290,7 +290,7 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
   int64_t elements = wide && !dense ? NDR_VECTOR_BYTES / bytes : 1, columns = ceil_div(g->run_length, elements);
   int64_t held = smaller(columns, dense ? threads * (NDR_VECTOR_BYTES / bytes) : threads);
-  e.columns = ceil_div(held * rows, joiners) * ceil_div(p->tile_outputs, NDR_THREADS / joiners);
+  e.columns = ceil_div(held, joiners) * ceil_div(p->tile_outputs, NDR_THREADS / joiners);
   return e;
 }
 
@@ -317,7 +317,7 @@ static counts staged_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(p, bytes);
   int64_t groups = own->groups.tile_groups, stage = (groups - 1) * own->pitch + (own->piece - 1) * own->element_step +
                                                     (own->groups.outputs - 1) * own->column_step + 1;
-  int64_t rounds = ceil_div(p->tile_outputs, own->slots);
+  int64_t rounds = ceil_div(p->tile_outputs, NDR_THREADS / own->members.count);
   e.steps = smaller(p->split_units, p->units);
   e.stretches = e.steps * rounds;
   double stages = (double)p->units * (double)p->tile_count;

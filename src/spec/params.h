@@ -165,8 +165,7 @@ typedef struct ndr_param_tile_rows {
  * tile's outputs; a tile of several groups has whole runs in a stage. Units are pieces of runs. */
 typedef struct ndr_param_tile_staged {
   ndr_param_groups groups;
-  ndr_param_threads members; /* threads that share an output; a power of 2 where a group is one output, else log is 0 */
-  int slots;                 /* outputs that the threads of a block have at a time */
+  ndr_param_threads members; /* threads that share an output: some of a warp, or the block */
   int pitch, element_step, column_step;
   int piece;
   int smem_bytes;        /* bytes of dynamic shared memory of a block */

@@ -112,9 +112,9 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     break;
   case NDR_KERNEL_TILE_STAGED:
     expect(at, groups_fit(&p->tile_staged.groups) && p->tile_staged.piece > 0 && p->tile_staged.pieces.size > 0);
-    expect(at, p->tile_staged.slots > 0 && p->tile_staged.slots * p->tile_staged.members.count <= NDR_THREADS);
-    expect(at, p->tile_staged.groups.outputs > 1 || power(p->tile_staged.members));
-    expect(at, p->units == 1 || p->tile_outputs <= p->tile_staged.slots);
+    expect(at, power(p->tile_staged.members));
+    expect(at, p->tile_staged.members.count <= NDR_WARP_THREADS || p->tile_staged.members.count == NDR_THREADS);
+    expect(at, p->units == 1 || p->tile_outputs * p->tile_staged.members.count <= NDR_THREADS);
     break;
   case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_DENSE:

@@ -17,7 +17,7 @@
 
 /* Lanes that are converted at a time, and elements in a row of a run. */
 #define BLOCK 64
-#define RUN_ROW (2 * RUN_LANES)
+#define RUN_ROW RUN_LANES
 #define SEEN(value) (SKIP && (value) != (value) ? 0 : (double)(value))
 
 /* Adds lanes first .. first + lanes - 1 of up to four rows, from `row` on, to words[0 .. lanes - 1]. */
@@ -93,7 +93,6 @@ INLINE void NAME(load_part)(f32x8 *to, const ELEMENT *at) {
 
 /* Adds up 16, 8, 4, 2 or 1 rows of a run in a tree, as column.h does, and their sum to the sums of the lanes. */
 INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
-  for (int row = 0; row < rows; row++) prefetch_row(at + row * RUN_ROW, RUN_ROW * sizeof *at);
   for (int part = 0; part < RUN_ROW / 8; part++) {
     f32x8 v[16];
     for (int row = 0; row < rows; row++) NAME(load_part)(&v[row], at + row * RUN_ROW + part * 8);

@@ -43,7 +43,7 @@
 /* Bytes of tiles between one and the one that is prefetched with it. */
 #define PREFETCH_BYTES 8192
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
- * rate of plain reads on a Zen 5 core with 8 to 16 KiB; without, or with 4 KiB, at 60 %. */
+ * rate of plain reads on a Zen 5 core with 8 to 16 KiB; with 4 KiB at 60 %. */
 #define DENSE_AHEAD 12288
 /* Bytes of the elements of a problem from which on tiles that are gathered are prefetched: a loop of loads that miss
  * the caches is up to twice as fast, and one whose elements are in them a tenth slower. */
@@ -258,14 +258,13 @@ static bool gather_misses(const ndr_nest *nest, int64_t tile_bytes) {
 }
 
 /* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
- * one. Rows of neighbours are streams that a core's own prefetchers follow: what a later tile has there is not asked
- * for, as columns of a Zen 4 core then take 1.3 to 2 times as long. */
+ * one. */
 static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
   int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes);
-  if (nest->form == NDR_NEST_RUN || (nest->lane_stride != 1 && !gather_misses(nest, tile_bytes))) return 0;
+  bool wanted = nest->lane_stride == 1 ? ndr_prefetches_rows() : gather_misses(nest, tile_bytes);
+  if (nest->form == NDR_NEST_RUN || !wanted) return 0;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
-  if (nest->lane_stride == 1) return 0;
   if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);
   return nest->steps > 1 ? later_tile(&nest->reduced[0], tiles) : 0;
 }

@@ -98,11 +98,11 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static inline ELEMENT NAME(lesser)(ELEMENT a, ELEMENT b) {
-  return a < b ? a : b;
+  return (ELEMENT)(a < b ? a : b);
 }
 
 static inline ELEMENT NAME(greater)(ELEMENT a, ELEMENT b) {
-  return a > b ? a : b;
+  return (ELEMENT)(a > b ? a : b);
 }
 
 #define PARTIAL ELEMENT

@@ -1,10 +1,13 @@
 /* Template: a few rows joined in a tree while their elements are in registers. A core has more rows' cache lines on
  * their way than where it goes on to the next accumulator with each row. From
  *   ELEMENT        the element type
- *   FEW(rows)      how the functions for 1, 2, 4, 8 and 16 rows are called, and FEW(few), which takes as many of them
- * as there are, and returns how many PARTIAL        the type of what a few rows join to WIDE_OF(x)     an element as
- * PARTIAL MEET(a, b)     two of them joined PART_OF(at)    a register of elements from an address on, as PARTIAL; where
- * it is not defined, compilers vectorise */
+ *   FEW(rows)      how the functions for 1, 2, 4, 8 and 16 rows are called; FEW(few) calls the one for the most of them
+ *                  that there are, and returns how many it took
+ *   PARTIAL        the type of what a few rows join to
+ *   WIDE_OF(x)     an element as PARTIAL
+ *   MEET(a, b)     two of them joined
+ *   PART_OF(at)    a register of elements from an address on, as PARTIAL; where it is not defined, compilers vectorise
+ * FEW and MEET are undefined at the end. */
 
 /* Four addresses reach sixteen rows. Without them GCC 12 computes one for each row and step, and fewer loads are on
  * their way at once. */

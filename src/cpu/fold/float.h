@@ -55,8 +55,7 @@
 #endif
 #include "cpu/fold/column.h"
 
-/* Dense rows and short rows are not added up as columns: adding each of them to f64 sums is as fast or faster. */
-#define IS_COLUMNS (is_columns(tile) && !is_dense(tile) && tile->lanes * (int64_t)sizeof(ELEMENT) >= 512)
+#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
 #define COLUMNS(states) (IS_COLUMNS ? (NAME(add_columns)(tile, states), true) : false)
 #endif
 

@@ -15,9 +15,8 @@
  * converted and then added, so that converted elements stay in the first-level cache. The other operators of these
  * dtypes fold converted tiles. */
 
-/* Lanes that are converted at a time, and elements in a row of a run. */
+/* Lanes that are converted at a time. */
 #define BLOCK 64
-#define RUN_ROW RUN_LANES
 #define SEEN(value) (SKIP && (value) != (value) ? 0 : (double)(value))
 
 /* Adds lanes first .. first + lanes - 1 of up to four rows, from `row` on, to words[0 .. lanes - 1]. */
@@ -93,9 +92,9 @@ INLINE void NAME(load_part)(f32x8 *to, const ELEMENT *at) {
 
 /* Adds up 16, 8, 4, 2 or 1 rows of a run in a tree, as column.h does, and their sum to the sums of the lanes. */
 INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
-  for (int part = 0; part < RUN_ROW / 8; part++) {
+  for (int part = 0; part < RUN_LANES / 8; part++) {
     f32x8 v[16];
-    for (int row = 0; row < rows; row++) NAME(load_part)(&v[row], at + row * RUN_ROW + part * 8);
+    for (int row = 0; row < rows; row++) NAME(load_part)(&v[row], at + row * RUN_LANES + part * 8);
     for (int left = rows / 2; left > 0; left /= 2)
       for (int k = 0; k < left; k++) v[k] = v[2 * k] + v[2 * k + 1];
     f64x8 sum;
@@ -114,18 +113,17 @@ INLINE double NAME(add_halves)(double *sums, int count) {
 /* The sum of a tile that is one run. Returns false if the tile is none, or if it has to be added up in f64: the user
  * may want that, or the sum is not finite, perhaps only because that of a few rows was too large for f32. */
 static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
-  f64x8 sums[RUN_ROW / 8] = {{{{0}}}};
-  ALIGNED double lanes[RUN_ROW];
+  f64x8 sums[RUN_LANES / 8] = {{{{0}}}};
+  ALIGNED double lanes[RUN_LANES];
   int64_t row = 0;
-  if (tile->period > 1 || tile->lanes != RUN_ROW || tile->row_stride != RUN_ROW || tile->cached || tile->in_f64)
-    return false;
+  if (!is_run(tile) || tile->cached || tile->in_f64) return false;
   for (; row + 16 <= tile->rows; row += 16) NAME(add_few_of_run)(ROW(row), 16, sums);
   if (tile->rows & 8) NAME(add_few_of_run)(ROW(row), 8, sums), row += 8;
   if (tile->rows & 4) NAME(add_few_of_run)(ROW(row), 4, sums), row += 4;
   if (tile->rows & 2) NAME(add_few_of_run)(ROW(row), 2, sums), row += 2;
   if (tile->rows & 1) NAME(add_few_of_run)(ROW(row), 1, sums);
   memcpy(lanes, sums, sizeof lanes);
-  const double sum = NAME(add_halves)(lanes, RUN_ROW);
+  const double sum = NAME(add_halves)(lanes, RUN_LANES);
   words[0] = word_of(sum);
   return sum - sum == 0;
 }
@@ -133,10 +131,10 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
 /* The sum of a tile of one short row, such as the elements of a run after its last whole row, in f64. Returns false if
  * the tile is none. */
 static bool NAME(add_short_row)(const ndr_tile *tile, uint64_t *words) {
-  ALIGNED float wide[RUN_ROW] = {0};
+  ALIGNED float wide[RUN_LANES] = {0};
   ALIGNED double lanes[8];
   f64x8 sums = {{{0}}}, eight;
-  if (tile->period > 1 || tile->rows != 1 || tile->lanes > RUN_ROW) return false;
+  if (tile->period > 1 || tile->rows != 1 || tile->lanes > RUN_LANES) return false;
   WIDEN(ROW(0), wide, tile->lanes);
   for (int64_t l = 0; l < tile->lanes; l += 8) {
     load_f64_f32(&eight, wide + l, 8);
@@ -196,4 +194,3 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef LOAD_PART
 #undef FLOAT_OF
 #undef BLOCK
-#undef RUN_ROW

@@ -21,10 +21,7 @@
 #undef PARTIAL
 #undef WIDE_OF
 
-/* Whether a tile's lanes are columns whose rows are long enough to be taken a few at a time. */
-static inline bool NAME(is_wide)(const ndr_tile *tile) {
-  return is_columns(tile) && !is_dense(tile) && tile->lanes * (int64_t)sizeof(ELEMENT) >= 512;
-}
+#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
 
 /* STEP for each lane l and each few rows, which `few` joins to part[]; `first`: they are the first of the states. */
 #define FOLD_FEW(few, STEP)                                                                                            \
@@ -44,7 +41,7 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
-  if (NAME(is_wide)(tile)) {
+  if (IS_COLUMNS) {
     NAME(add_columns)(tile, states);
     return;
   }
@@ -128,7 +125,7 @@ static inline ELEMENT NAME(greater)(ELEMENT a, ELEMENT b) {
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
-    if (NAME(is_wide)(tile)) {                                                                                         \
+    if (IS_COLUMNS) {                                                                                                  \
       NAME(op##_of_columns)(tile, states);                                                                             \
       return;                                                                                                          \
     }                                                                                                                  \
@@ -169,6 +166,7 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define NONZERO (x != 0)
 #include "cpu/fold/truth.h"
 
+#undef IS_COLUMNS
 #undef FOLD_FEW
 #undef NAME
 #undef ELEMENT

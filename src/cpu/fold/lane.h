@@ -130,6 +130,12 @@ static inline bool is_columns(const ndr_tile *tile) {
   return tile->period == tile->lanes && !tile->cached && !tile->in_f64 && !tile->rows_at;
 }
 
+/* Whether lanes are columns whose rows are long enough to be taken a few at a time (few_rows.h). Dense rows are not:
+ * adding each of them to the accumulators is as fast or faster. */
+static inline bool is_wide_columns(const ndr_tile *tile, int64_t bytes) {
+  return is_columns(tile) && !is_dense(tile) && tile->lanes * bytes >= 512;
+}
+
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
 #define AHEAD 4096
 

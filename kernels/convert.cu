@@ -3,6 +3,7 @@
 
 #define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
   NDR_KERNEL NDR_BOUNDS(NDR_CONVERT_THREADS) ndr_convert_##name(const __grid_constant__ ndr_convert_params p) {        \
+    machine::begin();                                                                                                  \
     convert<name>(p);                                                                                                  \
   }
 #include "dtypes.def"

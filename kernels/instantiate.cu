@@ -19,6 +19,7 @@
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
 #define NDR_ENTRY(kernel, op, bound, params, ...)                                                                      \
   NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, bound) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) {          \
+    machine::begin();                                                                                                  \
     __VA_ARGS__(p);                                                                                                    \
   }
 

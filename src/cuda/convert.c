@@ -80,10 +80,8 @@ static void give_meaning(const ndr_stored *stored, ndr_convert_params *p) {
 
 static ndr_status launch(cudaKernel_t kernel, ndr_convert_params *params, void *stream) {
   unsigned blocks = (params->count - 1) / NDR_CONVERT_THREADS + 1;
-  void *arguments[] = {params};
-  cudaError_t error = cudaLaunchKernel((const void *)kernel, (dim3){blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, 1, 1},
-                                       (dim3){NDR_CONVERT_THREADS, 1, 1}, arguments, 0, (cudaStream_t)stream);
-  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaLaunchKernel of a converting kernel");
+  const ndr_cuda_grid grid = {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, NDR_CONVERT_THREADS, 0};
+  return ndr_cuda_start(kernel, &grid, params, stream);
 }
 
 /* The kernels count elements in 32 bits. An array that is not chunked may be longer, and takes several launches. */

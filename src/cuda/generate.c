@@ -270,7 +270,7 @@ static void write_kernel(ndr_cuda_text *out, const ndr_cuda_operators *operators
     ndr_cuda_write(out, "%d)\n", kernel->blocks);
   else
     ndr_cuda_write(out, "(compiled_residency<NDR_KERNEL_%s, %s>::blocks(NDR_BLOCKS_%s)))\n", row, arguments, row);
-  ndr_cuda_write(out, "ndr_%s(const __grid_constant__ %s p) {\n  %s<%s>(%s);\n}\n",
+  ndr_cuda_write(out, "ndr_%s(const __grid_constant__ %s p) {\n  machine::begin();\n  %s<%s>(%s);\n}\n",
                  takes_program ? "program" : "compiled", takes_program ? "ndr_program_params" : "ndr_params", name,
                  arguments, takes_program && !several ? "p.base" : "p");
 }
@@ -304,6 +304,6 @@ size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t c
   ndr_cuda_write(&out, "};\n"
                        "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, 4)\n"
                        "ndr_program_states(const __grid_constant__ ndr_program_states_params p) {\n"
-                       "  finish_states<own>(p);\n}\n");
+                       "  machine::begin();\n  finish_states<own>(p);\n}\n");
   return out.length;
 }

@@ -112,12 +112,9 @@ static void fill_parameters(const ndr_cuda_operators *operators, ndr_program_par
   }
 }
 
-static ndr_status start(const call *made, cudaKernel_t kernel, unsigned grid, void *stream) {
-  const ndr_launch *launch = made->launch;
-  void *arguments[] = {(void *)(uintptr_t)&made->params};
-  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
-                            launch->shared_bytes, (cudaStream_t)stream));
-  return NDR_OK;
+static ndr_status start(const call *made, cudaKernel_t kernel, unsigned blocks, void *stream) {
+  const ndr_cuda_grid grid = {blocks, made->launch->threads, made->launch->shared_bytes};
+  return ndr_cuda_start(kernel, &grid, &made->params, stream);
 }
 
 /* Allows a kernel all the shared memory there is: the same for every plan, as others may launch it at the same time. */

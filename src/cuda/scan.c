@@ -16,16 +16,14 @@ static void fill_parameters(const ndr_program *program, ndr_scan_params *params)
 
 static ndr_status start(const ndr_scan_plan *plan, ndr_scan_params *params, void *stream) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
-  void *arguments[] = {params};
   cudaKernel_t kernel;
   NDR_TRY(ndr_cuda_compile_scan(plan, &kernel));
   NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 (int)launch->shared_bytes));
   NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                 cudaSharedmemCarveoutMaxShared));
-  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){(unsigned)launch->threads, 1, 1},
-                            arguments, launch->shared_bytes, (cudaStream_t)stream));
-  return NDR_OK;
+  const ndr_cuda_grid grid = {launch->grid, (unsigned)launch->threads, launch->shared_bytes};
+  return ndr_cuda_start(kernel, &grid, params, stream);
 }
 
 static ndr_status clear(const ndr_scan_plan *plan, void *workspace, void *stream) {

@@ -32,7 +32,7 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(%d, %d)\n", launch->threads, launch->residents);
-  ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n");
+  ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n  machine::begin();\n");
   if (launch->columns)
     ndr_cuda_write(&out, "  scan_columns<scan_operator<own>, own_arrays, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
                    launch->columns, launch->known);

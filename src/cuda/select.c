@@ -8,10 +8,10 @@
 
 static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernels, cudaStream_t stream) {
   ndr_select_params params = plan->params;
-  void *arguments[] = {&params};
-  for (int i = 0; i < plan->count; i++)
-    NDR_CUDA(cudaLaunchKernel((const void *)kernels[i], (dim3){plan->launches[i].grid, 1, 1},
-                              (dim3){NDR_SCAN_BLOCK, 1, 1}, arguments, 0, stream));
+  for (int i = 0; i < plan->count; i++) {
+    const ndr_cuda_grid grid = {plan->launches[i].grid, NDR_SCAN_BLOCK, 0};
+    NDR_TRY(ndr_cuda_start(kernels[i], &grid, &params, stream));
+  }
   NDR_CUDA(cudaMemsetAsync(params.posted, 0, plan->workspace, stream)); /* for whoever it is lent to next */
   return NDR_OK;
 }

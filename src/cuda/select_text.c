@@ -20,7 +20,7 @@ size_t ndr_cuda_generate_select(const ndr_select_launch *launch, char *text, siz
   ndr_cuda_text out = {text, capacity, 0};
   ndr_cuda_write(&out, "#include \"%s.cuh\"\n", launch->kernel == NDR_SELECT_SLICES ? "select_slices" : "select");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(NDR_SCAN_BLOCK, %d)\n", launch->residents);
-  ndr_cuda_write(&out, "ndr_select(const __grid_constant__ ndr_select_params p) {\n  ");
+  ndr_cuda_write(&out, "ndr_select(const __grid_constant__ ndr_select_params p) {\n  machine::begin();\n  ");
   write_call(&out, launch);
   return out.length;
 }

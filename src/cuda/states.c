@@ -26,13 +26,12 @@ static void begin(const ndr_state *state, const ndr_walk *walk, ndr_states_param
 }
 
 static ndr_status launch(cudaKernel_t kernel, int id, unsigned blocks, void *params, void *stream) {
-  void *arguments[] = {params};
+  const ndr_cuda_grid grid = {blocks, THREADS, 0};
   int before;
   NDR_TRY(ndr_cuda_enter(id, &before));
-  cudaError_t error = cudaLaunchKernel((const void *)kernel, (dim3){blocks, 1, 1}, (dim3){THREADS, 1, 1}, arguments, 0,
-                                       (cudaStream_t)stream);
+  ndr_status status = ndr_cuda_start(kernel, &grid, params, stream);
   ndr_cuda_leave(id, before);
-  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaLaunchKernel of a states kernel");
+  return status;
 }
 
 /* Merges or finishes states of a built-in operator. */

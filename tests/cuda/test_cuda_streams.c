@@ -258,6 +258,77 @@ START_TEST(replay_and_calls_do_not_meet) {
 }
 END_TEST
 
+/* ---- calls that follow each other ---- */
+
+enum { LINKS = 200 };
+
+/* Two arrays, each of which becomes three times the other in turns, and their totals. */
+typedef struct chain {
+  int64_t count;
+  uint64_t *arrays[2], *totals;
+  cudaStream_t stream;
+} chain;
+
+static void add_links(const chain *c) {
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.stream = c->stream;
+  for (int i = 0; i < LINKS; i++) {
+    int64_t shape[] = {3, c->count}, strides[] = {0, 1};
+    DLTensor from = ndr_tensor(c->arrays[i % 2], NDR_U64, 2, shape), whole = from;
+    DLTensor to = ndr_tensor(c->arrays[(i + 1) % 2], NDR_U64, 1, shape + 1);
+    DLTensor total = ndr_tensor(c->totals + i, NDR_U64, 0, NULL);
+    from.strides = strides;
+    whole.shape = shape + 1, whole.ndim = 1;
+    from.device = whole.device = to.device = total.device = (DLDevice){kDLCUDA, 0};
+    assert_ok(ndreduce(&from, NDR_DIMS(0), NDR_SUM, &to, &options));
+    if (i % 4 == 0) assert_ok(ndreduce(&whole, NDR_DIMS(0), NDR_SUM, &total, &options));
+  }
+}
+
+static void assert_links(const chain *c, uint64_t *value) {
+  uint64_t *read = malloc((size_t)c->count * sizeof *read), totals[LINKS];
+  assert_cuda(cudaStreamSynchronize(c->stream));
+  assert_cuda(cudaMemcpy(read, c->arrays[0], (size_t)c->count * sizeof *read, cudaMemcpyDefault));
+  assert_cuda(cudaMemcpy(totals, c->totals, sizeof totals, cudaMemcpyDefault));
+  for (int i = 0; i < LINKS; i++, *value *= 3)
+    if (i % 4 == 0) ck_assert_uint_eq(totals[i], *value * (uint64_t)c->count);
+  for (int64_t k = 0; k < c->count; k++) ck_assert_uint_eq(read[k], *value);
+  free(read);
+}
+
+/* Each call reads what the one before it has written, and writes what that one has read (ndr_cuda_start). */
+START_TEST(calls_see_what_is_before_them) {
+  const int64_t counts[] = {1, 1000, 40000, 3000017};
+  chain c = {.count = counts[_i]};
+  size_t bytes = (size_t)c.count * sizeof(uint64_t);
+  uint64_t value = 0x0101010101010101;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  for (int a = 0; a < 2; a++) assert_cuda(cudaMalloc((void **)&c.arrays[a], bytes));
+  assert_cuda(cudaMalloc((void **)&c.totals, LINKS * sizeof(uint64_t)));
+  assert_cuda(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking));
+  assert_cuda(cudaMemset(c.arrays[0], 1, bytes));
+  assert_cuda(cudaDeviceSynchronize());
+  for (int round = 0; round < (gpu_subset() ? 1 : 10); round++) {
+    add_links(&c);
+    assert_links(&c, &value);
+  }
+  assert_cuda(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeGlobal));
+  add_links(&c);
+  assert_cuda(cudaStreamEndCapture(c.stream, &graph));
+  assert_cuda(cudaGraphInstantiate(&replay, graph, 0));
+  for (int round = 0; round < (gpu_subset() ? 1 : 10); round++) {
+    assert_cuda(cudaGraphLaunch(replay, c.stream));
+    assert_links(&c, &value);
+  }
+  assert_cuda(cudaGraphExecDestroy(replay));
+  assert_cuda(cudaGraphDestroy(graph));
+  assert_cuda(cudaStreamDestroy(c.stream));
+  for (int a = 0; a < 2; a++) assert_cuda(cudaFree(c.arrays[a]));
+  assert_cuda(cudaFree(c.totals));
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("cuda streams");
   TCase *tests = tcase_create("every problem");
@@ -267,6 +338,7 @@ int main(void) {
   tcase_add_loop_test(tests, threads_call_on_streams_of_their_own, 0, count);
   tcase_add_loop_test(tests, plans_are_captured, 0, count);
   tcase_add_loop_test(tests, plain_calls_are_captured, 0, count);
+  tcase_add_loop_test(tests, calls_see_what_is_before_them, 0, gpu_subset() ? 2 : 4);
   suite_add_tcase(suite, tests);
   suite_case(suite, "graphs", 60, replay_and_calls_do_not_meet, NULL);
   return gpu_suite_run(suite);

@@ -41,6 +41,10 @@ NDR_DEVICE long long blocks() {
   return simt_here->blocks;
 }
 
+NDR_DEVICE void begin() {
+  simt_begin();
+}
+
 /* Default arguments are evaluated where the call stands, so each carries the place that a failure names. */
 NDR_DEVICE void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   simt_barrier(file, line);

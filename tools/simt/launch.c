@@ -27,6 +27,7 @@ typedef struct lane {
   unsigned sent, received;
   int mask, from; /* the lane that it receives from is number from ^ mask */
   int part;       /* AT_PART: threads that wait for each other */
+  bool begun;
 } lane;
 
 /* What a block that has begun runs on. */
@@ -107,10 +108,16 @@ void simt_fail(const char *file, int line, const char *reason) {
   abort();
 }
 
+void simt_begin(void) {
+  running->begun = true;
+}
+
 static void run_thread(void) {
   for (;;) {
     fibre_acquire(&token);
+    running->begun = false;
     launch->body(launch->argument);
+    if (launch->early && !running->begun) simt_fail("", 0, "it did not wait for what runs before its launch");
     fibre_release(&token);
     wait_as(RETURNED, "", 0);
   }

@@ -21,6 +21,7 @@ typedef struct simt_launch {
   void *statics; /* the module's static shared memory */
   size_t statics_bytes;
   uint64_t order; /* 0: blocks, warps and threads run in ascending order; else the seed of another one */
+  bool early;     /* the launch may begin while what precedes it still runs, so that each thread calls simt_begin() */
   bool waiting;   /* blocks wait for those with smaller numbers, and so run in ascending order always */
   int resident;   /* if order is not 0: blocks that take turns, of SIMT_MOST_THREADS threads at most; 0: one */
 } simt_launch;

@@ -16,6 +16,9 @@ typedef struct simt_place {
 /* Of the thread that is running now. */
 extern const simt_place *simt_here;
 
+/* The calling thread has waited for what runs before its launch (simt_launch.early). */
+void simt_begin(void);
+
 /* Wait until every thread of the block, or of the warp, calls it from the same place in the text; anything else fails
  * the launch. */
 void simt_barrier(const char *file, int line);

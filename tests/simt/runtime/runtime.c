@@ -399,6 +399,7 @@ static const char *do_launch(const void *argument) {
                       .statics = module->statics,
                       .statics_bytes = module->statics_bytes,
                       .order = simt_controls.order,
+                      .early = true,
                       .waiting = waits(l)};
   if (simt_is_lost()) return NULL;
   launched = l->kernel;
@@ -427,14 +428,17 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                             cudaStream_t stream) {
-  launch l = {.kernel = (cudaKernel_t)(uintptr_t)kernel, .grid = grid.x, .threads = block.x, .shared = shared};
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
+  dim3 grid = config->gridDim, block = config->blockDim;
+  launch l = {.kernel = (cudaKernel_t)(uintptr_t)kernel,
+              .grid = grid.x,
+              .threads = block.x,
+              .shared = config->dynamicSmemBytes};
   MAY_FAIL(cudaErrorLaunchFailure);
   if (grid.y != 1 || grid.z != 1 || block.y != 1 || block.z != 1)
     return fail(cudaErrorInvalidValue, "the emulation has grids and blocks of one axis");
-  if (shared > l.kernel->most_shared) return fail(cudaErrorInvalidValue, "more shared memory than was asked for");
+  if (l.shared > l.kernel->most_shared) return fail(cudaErrorInvalidValue, "more shared memory than was asked for");
   memcpy(&l.argument, arguments[0], l.kernel->kind->bytes);
-  const char *why = simt_queue(stream, do_launch, &l, sizeof l);
+  const char *why = simt_queue(config->stream, do_launch, &l, sizeof l);
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }

@@ -260,20 +260,6 @@ template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; 
 
 template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
 
-/* The state that a lane of the warp has. All lanes call this. */
-template <class State> NDR_DEVICE State scan_state_of_lane(const State &s, int lane) {
-  const int count = (int)(sizeof(State) + 3) / 4;
-  union view {
-    State state;
-    u32 word[count];
-    NDR_DEVICE view() {}
-  } from, to;
-  from.state = s;
-#pragma unroll
-  for (int i = 0; i < count; i++) to.word[i] = machine::shuffle_from(from.word[i], lane);
-  return to.state;
-}
-
 /* The states that stand before a thread's first element: what[0] of the units before it in its group, what[1] of the
  * groups before that, and so on, or unless OP is chained what[0] of all; has[l]: there is such a state. */
 template <class OP, int UNITS, int COLUMNS> struct scan_before {
@@ -316,10 +302,10 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     State run = own;
 #pragma unroll
     for (int step = 1; step < NDR_WARP; step *= 2) {
-      const State before = scan_state_of_lane(run, lane - step);
+      const State before = state_of_lane(run, lane - step);
       if (unit - step >= first) run = OP::joined(before, run);
     }
-    const State near = scan_state_of_lane(run, lane - 1);
+    const State near = state_of_lane(run, lane - 1);
     if (lane == NDR_WARP - 1) shared.totals[warp] = run;
     machine::barrier_of<1>(NDR_SCAN_BLOCK);
     what[0] = near;

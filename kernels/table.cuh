@@ -236,7 +236,7 @@ template <class Op>
 NDR_DEVICE typename Op::State join_slots(const ndr_params &p, ndr_word *at, i64 step, i64 left, int joiners) {
   const int words = Op::words, AT_ONCE = words <= 2 ? 4 : 1;
   i64 apart = joiners * step, between = p.slots * p.padded;
-  typename Op::State total = Op::state_identity();
+  running_total<Op> sum;
 #pragma unroll 1
   for (; left > 0; left -= AT_ONCE * joiners, at += AT_ONCE * apart) {
     ndr_word w[AT_ONCE][words];
@@ -249,12 +249,12 @@ NDR_DEVICE typename Op::State join_slots(const ndr_params &p, ndr_word *at, i64 
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++) {
       if (left <= u * joiners) break;
-      Op::join_states(total, Op::load(w[u]));
+      sum.add(Op::load(w[u]));
 #pragma unroll
       for (int i = 0; i < words; i++) at[u * apart + i * between] = 0;
     }
   }
-  return total;
+  return sum.total();
 }
 
 /* The second launch: a block joins the slots of one group, for a few columns. */

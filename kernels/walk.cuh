@@ -300,22 +300,71 @@ NDR_DEVICE void emit_some(const ndr_params &p, i64 offset, i64 stride, const typ
 /* ---- trees ---- */
 
 /* Exchanges a trivially copyable accumulator or state, word by word. */
-template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
+template <class S, class Exchange> NDR_DEVICE S exchanged(const S &s, const Exchange &exchange) {
+  const int count = (int)(sizeof(S) + 3) / 4;
   union view {
     S state;
-    u32 word[(sizeof(S) + 3) / 4];
+    u32 word[count];
     NDR_DEVICE view() {}
   } from, to;
   from.state = s;
 #pragma unroll
-  for (int i = 0; i < (int)((sizeof(S) + 3) / 4); i++) to.word[i] = machine::shuffle_xor(from.word[i], mask);
+  for (int i = 0; i < count; i++) to.word[i] = exchange(from.word[i]);
   return to.state;
 }
+template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
+  return exchanged(s, [mask](u32 word) { return machine::shuffle_xor(word, mask); });
+}
+/* What a lane of the warp has. */
+template <class S> NDR_DEVICE S state_of_lane(const S &s, int lane) {
+  return exchanged(s, [lane](u32 word) { return machine::shuffle_from(word, lane); });
+}
 
-/* Joins the accumulators of `lanes` neighbouring threads (a power of 2, up to a warp). Each gets the total. */
+/* Joins what LANES neighbouring threads have, or `lanes` where LANES is 0: a power of 2, up to a warp. Each gets the
+ * total. */
+template <int LANES, class S, class Join> NDR_DEVICE void join_neighbours(S &s, int lanes, const Join &join) {
+#pragma unroll(LANES ? LANES : 1)
+  for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) join(s, shuffle_state(s, mask));
+}
+
+/* The number of the first of the calling thread's `lanes` neighbours for which `bit` is true; if there is none, of the
+ * first of all. */
+NDR_DEVICE int first_lane(bool bit, int lanes) {
+  const int from = machine::thread() & (NDR_WARP - lanes);
+  const u32 bits = machine::ballot(bit) >> from & ((2u << (lanes - 1)) - 1);
+  return bits ? from + machine::first_bit(bits) : from;
+}
+
+/* The same of moments: the mean first, then the squared distances from it. Joined two by two they would wait for a
+ * division each time. Distances are from the mean of a lane that has seen something: of equal elements all are 0. */
+template <int LANES, class V, class R, class Join>
+NDR_DEVICE void join_neighbours(moments<V, R> &a, int lanes, const Join &) {
+  struct about {
+    R n;
+    V sum; /* of distances from the pivot */
+  };
+  const int count = LANES ? LANES : lanes;
+  const V pivot = state_of_lane(a.mean, first_lane(a.n != 0, count));
+  about all = {a.n, scale(a.mean - pivot, a.n)};
+#pragma unroll(LANES ? LANES : 1)
+  for (int mask = count >> 1; mask > 0; mask >>= 1) {
+    const about other = shuffle_state(all, mask);
+    all = {all.n + other.n, all.sum + other.sum};
+  }
+  const V mean = pivot + scale(all.sum, all.n == 0 ? (R)0 : fraction((R)1, all.n));
+  R m2 = a.n == 0 ? (R)0 : a.m2 + a.n * square<R>(a.mean - mean);
+#pragma unroll(LANES ? LANES : 1)
+  for (int mask = count >> 1; mask > 0; mask >>= 1) m2 += shuffle_state(m2, mask);
+  a = {all.n, mean, m2};
+}
+
+/* Joins the accumulators of `lanes` neighbouring threads. Each gets the total. */
 template <class Op> NDR_DEVICE void join_lanes(typename Op::Accumulator &a, int lanes) {
-#pragma unroll 1
-  for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
+  join_neighbours<0>(a, lanes, [](auto &x, const auto &y) { Op::join(x, y); });
+}
+/* The same of states. */
+template <class Op> NDR_DEVICE void join_lane_states(typename Op::State &a, int lanes) {
+  join_neighbours<0>(a, lanes, [](auto &x, const auto &y) { Op::join_states(x, y); });
 }
 
 /* Joins the accumulators of a block's threads; thread 0 gets the total. A shuffle tree in each warp, one barrier, and a
@@ -323,14 +372,13 @@ template <class Op> NDR_DEVICE void join_lanes(typename Op::Accumulator &a, int 
 template <class Op>
 NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typename Op::Accumulator *shared) {
   const int warps = NDR_BLOCK / NDR_WARP;
-#pragma unroll
-  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
+  auto join = [](auto &x, const auto &y) { Op::join(x, y); };
+  join_neighbours<NDR_WARP>(a, 0, join);
   if (machine::thread() % NDR_WARP == 0) shared[machine::thread() / NDR_WARP] = a;
   machine::barrier();
   if (machine::thread() < NDR_WARP) {
     a = machine::thread() < warps ? shared[machine::thread()] : Op::identity();
-#pragma unroll
-    for (int mask = warps / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
+    join_neighbours<warps>(a, 0, join);
   }
   return a;
 }
@@ -365,6 +413,34 @@ NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const ty
     machine::set_slot(p.partials + ((i * p.slots + slot) * p.padded + output), posted(w[i]));
 }
 
+/* The total of states that come one after the other. */
+template <class Op, class State = typename Op::State> struct running_total {
+  State all;
+  NDR_DEVICE running_total() : all(Op::state_identity()) {}
+  NDR_DEVICE void add(const State &s) { Op::join_states(all, s); }
+  NDR_DEVICE State total() const { return all; }
+};
+
+/* The same of moments, about a pivot, the mean of the first that saw something: nothing waits for a division. If that
+ * one has the n-th part of all elements, at most n times the rounding error of m2 remains. */
+template <class Op, class V, class R> struct running_total<Op, moments<V, R>> {
+  moments<V, R> about;
+  V sum; /* of distances from the pivot */
+  NDR_DEVICE running_total() : about{0, unit<V>(0), 0}, sum(unit<V>(0)) {}
+  NDR_DEVICE void add(const moments<V, R> &s) {
+    about.mean = about.n == 0 ? s.mean : about.mean;
+    const V distance = s.mean - about.mean;
+    about.n += s.n;
+    about.m2 += s.m2 + s.n * square<R>(distance);
+    sum = sum + scale(distance, s.n);
+  }
+  NDR_DEVICE moments<V, R> total() const {
+    const V shift = scale(sum, about.n == 0 ? (R)0 : fraction((R)1, about.n));
+    const R m2 = about.m2 - about.n * square<R>(shift);
+    return {about.n, about.mean + shift, m2 < 0 ? (R)0 : m2};
+  }
+};
+
 /* Joins the states in `left` slots of one output as soon as they are posted, and makes the slots empty again. The
  * thread's first is at `at`, and it has every lanes-th of them; slots lie `padded` apart, words of a state `between`.
  * `lanes` is a power of 2. Each thread gets the total of what its warp has read. Hardly anything else runs then: the
@@ -372,7 +448,7 @@ NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const ty
 template <class Op, int LOADS>
 NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i64 padded, i64 between) {
   const int words = Op::words, AT_ONCE = words == 1 ? LOADS : 1;
-  typename Op::State a = Op::state_identity();
+  running_total<Op> sum;
   i64 apart = machine::opaque(lanes * padded);
   at = (ndr_posted *)machine::opaque((i64)at);
 #pragma unroll 1
@@ -402,13 +478,12 @@ NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i6
         w[i] = word_of(slot[u][i]);
         machine::set_slot(at + i * between, {});
       }
-      Op::join_states(a, Op::load(w));
+      sum.add(Op::load(w));
       at += apart;
     }
   }
-#pragma unroll 1
-  for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
-    Op::join_states(a, shuffle_state(a, mask));
+  typename Op::State a = sum.total();
+  join_lane_states<Op>(a, lanes < NDR_WARP ? lanes : NDR_WARP);
   return a;
 }
 
@@ -421,8 +496,7 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::State &total) {
   machine::barrier();
   if (thread >= NDR_WARP) return;
   total = states[thread % warps];
-#pragma unroll 1
-  for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+  join_lane_states<Op>(total, warps);
 }
 
 /* Joins the splits of a tile's `outputs` outputs, from number `output` on, and writes output k to element place(k). The

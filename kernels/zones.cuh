@@ -304,8 +304,7 @@ template <class Op, class Kit, class Arrays> struct tile_block {
         for (int i = table_int(p, at + 1) + lane; i < end; i += lanes)
           Op::join_states(total, pieces.get(r * own.pieces + i));
       }
-#pragma unroll 1
-      for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+      join_lane_states<Op>(total, lanes);
       if (lane == 0 && n < all) totals.join(r * own.groups + group, total);
     }
   }
@@ -341,9 +340,7 @@ template <class Op> NDR_DEVICE void join_parts(const ndr_params &p) {
     bool here = number < totals;
     typename Op::State total = join_slots<Op>(p, (ndr_word *)p.partials + (row * parts + lane) * groups + group, groups,
                                               here ? parts - lane : 0, lanes);
-#pragma unroll 1
-    for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
-      Op::join_states(total, shuffle_state(total, mask));
+    join_lane_states<Op>(total, lanes < NDR_WARP ? lanes : NDR_WARP);
     if (lanes > NDR_WARP) {
       if ((lane & (NDR_WARP - 1)) == 0) states[lane >> NDR_WARP_LOG] = total;
       machine::barrier();

@@ -358,6 +358,18 @@ NDR_DEVICE void join_neighbours(moments<V, R> &a, int lanes, const Join &) {
   a = {all.n, mean, m2};
 }
 
+/* The same of exponentials: the maximum first, so that a lane takes one exponential, and not one for each step. */
+template <int LANES, class R, class Join> NDR_DEVICE void join_neighbours(exponentials<R> &a, int lanes, const Join &) {
+  R most = a.max;
+#pragma unroll(LANES ? LANES : 1)
+  for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1)
+    most = extreme<1, false>::join(most, shuffle_state(most, mask));
+  R sum = a.max == most ? a.sum : a.sum * exponential(a.max - most);
+#pragma unroll(LANES ? LANES : 1)
+  for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) sum += shuffle_state(sum, mask);
+  a = {most, sum};
+}
+
 /* Joins the accumulators of `lanes` neighbouring threads. Each gets the total. */
 template <class Op> NDR_DEVICE void join_lanes(typename Op::Accumulator &a, int lanes) {
   join_neighbours<0>(a, lanes, [](auto &x, const auto &y) { Op::join(x, y); });

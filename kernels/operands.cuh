@@ -184,7 +184,7 @@ template <class Kit> struct operand_team {
     const ndr_params &p = q.base;
     const ndr_param_thread &own = p.thread;
     i64 number = (tile << (NDR_BLOCK_LOG - NDR_TEAM(own.team).log)) + team, other = 0;
-    if (kept_count(p) > 1) other = is_small(p) ? (u32)number / (u32)own.axis_teams : number / own.axis_teams;
+    if (kept_count(p) > 1) other = is_small(p) ? divide(own.teams, (u32)number) : number / own.axis_teams;
     i64 first = (number - other * own.axis_teams) * own.team_columns;
     columns = other < own.others ? p.axes[0].size - first : 0;
     if (columns > own.team_columns) columns = own.team_columns;

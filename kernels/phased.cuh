@@ -28,7 +28,7 @@ template <class Op> struct phased {
 
   NDR_DEVICE phased(const ndr_params &p) : own(p.thread) {
     u32 thread = (u32)machine::opaque(machine::thread());
-    row = (int)(thread / (u32)own.lanes.count);
+    row = (int)divide(own.lane_count, thread);
     lane = (int)thread - row * own.lanes.count;
   }
 

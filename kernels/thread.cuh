@@ -183,7 +183,7 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   i64 along = number, other = 0;
   if (kept_count(p) > 1) {
     i64 block = NDR_NEAR_OTHERS(own) > 1 ? number / NDR_NEAR_OTHERS(own) : number;
-    i64 far = is_small(p) ? (u32)block / (u32)own.axis_teams : block / own.axis_teams;
+    i64 far = is_small(p) ? divide(own.teams, (u32)block) : block / own.axis_teams;
     along = block - far * own.axis_teams;
     other = far * NDR_NEAR_OTHERS(own) + number - block * NDR_NEAR_OTHERS(own);
   }

@@ -26,6 +26,10 @@ NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 
   return {whole, n - whole * axis.size};
 }
 
+NDR_DEVICE u32 divide(const ndr_param_divisor &by, u32 n) {
+  return by.magic ? machine::multiply_high(n, by.magic) >> by.shift : n;
+}
+
 /* Offsets of an output in elements: in the data and in the result. */
 struct output_spot {
   i64 offset, result;
@@ -88,8 +92,8 @@ struct tile_split {
 
 NDR_DEVICE tile_split split_of(const ndr_params &p, i64 item) {
   if (splits_of(p) == 1) return {item, 0};
-  i64 split = p.tile_count == 1 ? item : item / p.tile_count;
-  return {item - split * p.tile_count, (int)split};
+  u32 split = divide(p.tiles, (u32)item);
+  return {(u32)item - split * (u32)p.tile_count, (int)split};
 }
 
 /* The units of a split. */
@@ -518,7 +522,8 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::State &total) {
  * that a thread loads at once; where the loops before leave few registers, they would be spilled there. */
 template <class Op, bool ONE, int LOADS = NDR_JOIN_LOADS, class Place>
 NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
-  int group = whose.split / p.group_splits, thread = (int)machine::opaque(machine::thread());
+  int group = split_groups_of(p) == 1 ? 0 : whose.split / p.group_splits,
+      thread = (int)machine::opaque(machine::thread());
   i64 first = (i64)group * p.group_splits, padded = machine::opaque(p.padded);
   int count = (int)(splits_of(p) - first < p.group_splits ? splits_of(p) - first : p.group_splits);
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;

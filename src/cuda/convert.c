@@ -15,9 +15,8 @@ _Static_assert(NDR_CONVERT_AXES >= NDR_MAX_DIMS && NDR_CONVERT_MISSING >= NDR_ST
 enum { MOST_BLOCKS = 1 << 16 };
 
 static ndr_convert_divisor divisor(int64_t by) {
-  ndr_param_axis axis = {.size = by};
-  ndr_axis_magic(&axis);
-  return (ndr_convert_divisor){(unsigned)by, axis.magic, axis.shift};
+  ndr_param_divisor found = ndr_divisor(by);
+  return (ndr_convert_divisor){(unsigned)by, found.magic, found.shift};
 }
 
 /* One or several dims of the array, merged. */

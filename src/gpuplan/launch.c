@@ -67,12 +67,17 @@ double ndr_canonical_bytes(const ndr_canonical *problem) {
 
 /* For n < 2^31: with s = ceil(log2 d) - 1 and m = floor(2^(32+s) / d) + 1, m * d exceeds 2^(32+s) by at most d, which
  * is at most 2^(s+1), so n * m / 2^(32+s) is above n / d by less than 1 / d. */
+ndr_param_divisor ndr_divisor(int64_t by) {
+  unsigned s = 0;
+  if (by < 2 || by >= INT64_C(1) << 31) return (ndr_param_divisor){0, 0};
+  while (INT64_C(2) << s < by) s++;
+  return (ndr_param_divisor){(unsigned)((UINT64_C(1) << (32 + s)) / (uint64_t)by + 1), s};
+}
+
 void ndr_axis_magic(ndr_param_axis *axis) {
-  int s = 0;
-  if (axis->size < 2 || axis->size >= INT64_C(1) << 31) return;
-  while (INT64_C(2) << s < axis->size) s++;
-  axis->shift = (unsigned)s;
-  axis->magic = (unsigned)((UINT64_C(1) << (32 + s)) / (uint64_t)axis->size + 1);
+  ndr_param_divisor size = ndr_divisor(axis->size);
+  axis->magic = size.magic;
+  axis->shift = size.shift;
 }
 
 void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kernel kernel) {
@@ -209,5 +214,8 @@ void ndr_launch_end(ndr_launch *launch) {
   p->padded = tiles * p->tile_outputs;
   p->slots = p->splits + (p->split_groups > 1 ? p->split_groups : 0);
   p->work = tiles * p->splits;
+  p->tiles = ndr_divisor(tiles);
+  if (ndr_kernel_has_teams(launch->kernel) || launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS)
+    p->thread.teams = ndr_divisor(p->thread.axis_teams);
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
 }

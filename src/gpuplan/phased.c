@@ -37,6 +37,7 @@ static void cut_columns(ndr_params *p, int64_t length, int64_t elements) {
   own->axis_teams = (size + columns - 1) / columns;
   own->team_columns = (int)((size + own->axis_teams - 1) / own->axis_teams);
   own->lanes = (ndr_param_threads){(int)((own->team_columns + elements - 1 + elements - 1) / elements), 0};
+  own->lane_count = ndr_divisor(own->lanes.count);
   own->rows = NDR_THREADS / own->lanes.count / own->phases * own->phases;
 }
 

@@ -191,9 +191,8 @@ void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_
 /* ---- arguments ---- */
 
 static ndr_scan_divisor divisor(int64_t size) {
-  ndr_param_axis axis = {.size = size};
-  ndr_axis_magic(&axis);
-  return (ndr_scan_divisor){size, axis.magic, axis.shift};
+  ndr_param_divisor found = ndr_divisor(size);
+  return (ndr_scan_divisor){size, found.magic, found.shift};
 }
 
 static void fill_axis(const ndr_scan_problem *problem, const ndr_scan_axis *from, ndr_scan_param_axis *to) {

@@ -61,9 +61,10 @@ int64_t ndr_select_walk_slice(const ndr_selection *selection, int64_t bytes, ndr
 
 void ndr_select_end_walk(ndr_select_walk *walk) {
   for (int a = 0; a < walk->count; a++) {
-    ndr_param_axis axis = {.size = walk->axes[a].size.size};
-    ndr_axis_magic(&axis);
-    walk->axes[a].size = (ndr_scan_divisor){axis.size, axis.magic, axis.shift};
+    ndr_scan_divisor *size = &walk->axes[a].size;
+    ndr_param_divisor found = ndr_divisor(size->size);
+    size->magic = found.magic;
+    size->shift = found.shift;
   }
 }
 

@@ -38,6 +38,12 @@ typedef struct ndr_param_axis {
   unsigned shift;
 } ndr_param_axis;
 
+/* Of a number from 1 to 2^31 - 1: n / it is (n * magic) >> (32 + shift) for n < 2^31, as for an axis. */
+typedef struct ndr_param_divisor {
+  unsigned magic; /* 0 where the number is 1 */
+  unsigned shift;
+} ndr_param_divisor;
+
 /* A number of neighbouring threads that is a power of 2, and its log2. */
 typedef struct ndr_param_threads {
   int count, log;
@@ -87,20 +93,23 @@ typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
   ndr_param_threads lanes; /* threads of a team that share a row; any number of them in thread_phased */
   int team_columns;        /* columns of a team */
+  unsigned char parts;     /* thread_few: parts that a team's columns are cut into */
+  /* thread_phased, whose blocks are one team each: */
+  unsigned char phases;         /* rows after which the same phase comes again, along the walked axis: a power of 2 */
+  unsigned char phase_step_log; /* log2 of the elements of which all differences between phases are multiples */
+  unsigned char phase_inverse;  /* rows, modulo `phases`, after which a phase is larger by that step */
+  int rows;                     /* rows that a team reads at a time: a multiple of `phases` */
+  int inner;                    /* see outer_stride */
+  ndr_param_threads joiners;    /* threads that join the rows of a column */
+  ndr_param_divisor lane_count; /* of lanes.count */
+  /* all: */
+  ndr_param_divisor teams; /* of axis_teams, where numbers are small */
   long long axis_teams;    /* teams that the fastest axis takes */
   long long others;        /* combinations of the other kept axes */
   long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
                               writes its results; more: neighbouring threads write those of neighbouring teams */
-  int parts;               /* thread_few: parts that a team's columns are cut into */
-  /* thread_phased, whose blocks are one team each: */
-  int rows;                  /* rows that a team reads at a time: a multiple of `phases` */
-  int phases;                /* rows after which the same phase comes again, along the walked axis: a power of 2 */
-  int phase_step_log;        /* log2 of the elements of which all differences between phases are multiples */
-  int phase_inverse;         /* rows, modulo `phases`, after which a phase is larger by that step */
-  ndr_param_threads joiners; /* threads that join the rows of a column */
   /* thread_vectors, thread_shifted and thread_phased, where axes[0] stands for two, which merge in the array but not in
-   * the result: */
-  int inner;              /* outputs along the faster of the two axes; 0: there is one axis */
+   * the result: `inner` outputs lie along the faster of the two; 0: there is one axis. */
   long long outer_stride; /* of the slower one in the result */
 } ndr_param_thread;
 
@@ -296,15 +305,16 @@ typedef struct ndr_params {
   long long padded;                /* outputs that the tiles have room for */
   double ddof;                     /* of var and std */
   float limit;                     /* count: 0 counts nonzero elements, infinity counts NaN */
-  int finalize;                    /* NDR_FINALIZE_... */
+  unsigned char finalize;          /* NDR_FINALIZE_... */
+  unsigned char partial;           /* whether results are states; word w of output o is at w * outputs + o */
+  unsigned char small;             /* whether outputs and length, and so all numbers to divide, are below 2^31 */
   int splits;                      /* splits of a tile */
   int split_groups;                /* groups of splits of a tile */
   int group_splits;                /* splits of a group; the last one may have fewer */
   int tile_outputs;                /* outputs of a tile; the last one may have fewer */
-  int partial;                     /* whether results are states; word w of output o is at w * outputs + o */
   int kept_count;                  /* kept axes */
   int reduced_count;               /* reduced axes that are counted over */
-  int small;                       /* whether outputs and length, and so all numbers to divide, are below 2^31 */
+  ndr_param_divisor tiles;         /* of tile_count, where there are splits */
   union {
     ndr_param_tree_block tree_block;
     ndr_param_tree_runs tree_runs;

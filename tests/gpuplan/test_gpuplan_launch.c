@@ -19,10 +19,17 @@ typedef struct place {
 
 /* ---- limits ---- */
 
+/* Whether a divisor is that of a number. */
+static bool divides(ndr_param_divisor by, int64_t number) {
+  for (int64_t n = INT32_MAX / number * number - 1; n <= INT32_MAX; n += number)
+    if ((int64_t)(by.magic ? (uint64_t)n * by.magic >> (32 + by.shift) : (uint64_t)n) != n / number) return false;
+  return true;
+}
+
 /* A block joins splits in two steps at most: a tree of two levels, neither much longer than the other. */
 static void check_splits(const place *at, const ndr_params *p) {
   expect(at, p->splits >= 1 && p->splits <= 1 << 22 && p->group_splits >= 1);
-  expect(at, p->work == p->tile_count * p->splits);
+  expect(at, p->work == p->tile_count * p->splits && (p->splits == 1 || divides(p->tiles, p->tile_count)));
   expect(at, (int64_t)p->split_groups * p->group_splits >= p->splits);
   expect(at, (int64_t)(p->split_groups - 1) * p->group_splits < p->splits);
   expect(at, p->slots >= p->splits + (p->split_groups > 1 ? p->split_groups : 0) && p->slots <= 2 * (int64_t)p->splits);
@@ -62,6 +69,7 @@ static void check_phases(const place *at, const ndr_params *p) {
   expect(at, walked->stride % step == 0 && own->phase_inverse * walked->stride % elements == step % elements);
   expect(at, power(own->joiners) && own->joiners.count * own->team_columns <= NDR_THREADS);
   expect(at, own->axis_teams > 0 && own->near_others == 1 && p->tile_outputs == own->team_columns);
+  expect(at, divides(own->lane_count, own->lanes.count) && (!p->small || divides(own->teams, own->axis_teams)));
 }
 
 /* What each kernel divides by, what it takes for a power of 2, and how long splits are. */
@@ -86,6 +94,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
   case NDR_KERNEL_THREAD_ELEMENTS:
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
+    expect(at, !p->small || divides(p->thread.teams, p->thread.axis_teams));
     expect(at, p->thread.near_others == 1 || p->splits == 1);
     break;
   case NDR_KERNEL_THREAD_PHASED: check_phases(at, p); break;

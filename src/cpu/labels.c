@@ -181,9 +181,9 @@ static size_t describe(const ndr_plan *plan, char *text, size_t capacity) {
   const ndr_labels *nest = (const ndr_labels *)(const void *)plan->config;
   if (capacity) text[0] = 0;
   ndr_text_append(text, capacity, &length,
-                  "sections of %lld labels x %lld lanes along a %s axis, %lld tasks, %d threads",
+                  "sections of %lld labels x %lld lanes along a %s axis, %lld tasks, %d thread%s",
                   (long long)nest->section, (long long)nest->lanes, nest->lanes_kept ? "kept" : "reduced",
-                  (long long)nest->positions * nest->splits, nest->threads);
+                  (long long)nest->positions * nest->splits, nest->threads, NDR_PLURAL(nest->threads));
   return length;
 }
 

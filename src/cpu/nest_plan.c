@@ -220,7 +220,8 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");
   if (nest->turned) ndr_text_append(text, capacity, &length, ", results stored across tiles");
   int64_t steps = nest->steps / nest->splits + (nest->steps % nest->splits != 0);
-  ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d threads",
-                  (long long)nest->chunks * nest->splits, (long long)nest->chunk, (long long)steps, nest->threads);
+  ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d thread%s",
+                  (long long)nest->chunks * nest->splits, (long long)nest->chunk, (long long)steps, nest->threads,
+                  NDR_PLURAL(nest->threads));
   return length;
 }

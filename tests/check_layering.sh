@@ -68,9 +68,9 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
         return 0
       }
       # What an #include in a file of the folder leads to, by its name under src/ or the root; nothing outside the project.
-      function resolved(folder, name,    list, i, path) {
-        split(folder " src/ include/ src/spec/ tools/", list, " ")
-        for (i = 1; i <= 5; ++i) {
+      function resolved(folder, name,    list, count, i, path) {
+        count = split(folder " src/ include/ src/spec/ tools/ kernels/ kernels/program/", list, " ")
+        for (i = 1; i <= count; ++i) {
           path = list[i] name
           while (sub(/[^\/]+\/[.][.]\//, "", path)) continue
           if (path in there) { sub(/^src\//, "", path); return path }
@@ -173,7 +173,7 @@ check_circles() { # OBJECT_LIST
 
 # The library's sentences speak of its own functions and fields. NVRTC's options are no tool's.
 check_texts() {
-  grep -rnE '"([^"]*[^"a-z-])?--[a-z]' "$source_dir/src" --include='*.[ch]' | grep -v '/cuda/compiler\.c:' |
+  grep -rnE '"([^"]*[^"a-z-])?--[a-z]' "$source_dir/src" --include='*.[ch]' | grep -v '/cuda/compile/compiler\.c:' |
     sed 's/$/: a text of the library names an option of a tool/'
 }
 

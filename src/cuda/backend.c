@@ -5,7 +5,7 @@
 #include "cuda/launch.h"
 #include "cuda/measure.h"
 #include "cuda/memory.h"
-#include "cuda/scan.h"
+#include "cuda/scan/scan.h"
 #include "cuda/states.h"
 #include "cuda/table.h"
 #include "cuda/workspace.h"

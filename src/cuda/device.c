@@ -1,7 +1,7 @@
 /* Reads the numbers of a GPU that planning needs. */
 #include "cuda/device.h"
 
-#include "cuda/compiler.h"
+#include "cuda/compile/compiler.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

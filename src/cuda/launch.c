@@ -3,15 +3,15 @@
 
 #include <math.h>
 
-#include "cuda/compile.h"
+#include "cuda/compile/compile.h"
+#include "cuda/compile/nodes.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
-#include "cuda/nodes.h"
 #include "gpuplan/launch.h"
-#include "gpuplan/operands.h"
-#include "gpuplan/operators.h"
-#include "gpuplan/table.h"
-#include "gpuplan/zones.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/operands/operators.h"
+#include "gpuplan/operands/table.h"
+#include "gpuplan/operands/zones.h"
 
 /* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
  * registers. */

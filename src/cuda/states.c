@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cuda/compile.h"
+#include "cuda/compile/compile.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
 #include "spec/params.h"

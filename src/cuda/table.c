@@ -6,7 +6,7 @@
 
 #include "cuda/error.h"
 #include "cuda/memory.h"
-#include "gpuplan/table.h"
+#include "gpuplan/operands/table.h"
 
 /* On a stream of its own, which waits for no other. */
 static ndr_status bring(int id, void *to, const void *from, size_t bytes) {

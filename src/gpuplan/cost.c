@@ -1,7 +1,7 @@
 /* Predicts how long a launch takes: the sum of its terms (terms.c), each times a weight of the kernel's, plus a second
  * weight times what the operator costs. tools/bench/fit_costs.py fits both to the times of random problems. */
 #include "gpuplan/launch.h"
-#include "gpuplan/operators.h"
+#include "gpuplan/operands/operators.h"
 
 /* Each kernel has a model of its name; model_of() says which ones have a second. */
 typedef enum model {

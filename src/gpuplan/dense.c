@@ -1,6 +1,6 @@
 /* Planner's half of kernels/dense.cuh: groups of outputs that lie densely, side by side, and have many runs. */
 #include "gpuplan/groups.h"
-#include "gpuplan/operators.h"
+#include "gpuplan/operands/operators.h"
 #include "gpuplan/rows.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Describes launches in words. */
-#include "gpuplan/operands.h"
+#include "gpuplan/operands/operands.h"
 
 /* Threads that read an output, or a row, together. */
 static int lanes_of(const ndr_launch *launch) {

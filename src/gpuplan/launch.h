@@ -54,12 +54,12 @@ int ndr_kernel_blocks(ndr_kernel kernel);
 /* Whether a load of the kernel is a vector rather than one element. */
 bool ndr_kernel_loads_vectors(ndr_kernel kernel);
 
-/* Whether the kernel reads several arrays (kernels/operands.cuh). */
+/* Whether the kernel reads several arrays (kernels/program/operands.cuh). */
 static inline bool ndr_kernel_has_operands(ndr_kernel kernel) {
   return kernel > NDR_KERNEL_BEFORE_OPERANDS;
 }
 
-/* Whether it reads a table (kernels/table.cuh and zones.cuh). */
+/* Whether it reads a table (kernels/program/table.cuh and zones.cuh). */
 static inline bool ndr_kernel_has_table(ndr_kernel kernel) {
   return kernel == NDR_KERNEL_TABLE_COLUMNS || kernel == NDR_KERNEL_TABLE_TILES;
 }

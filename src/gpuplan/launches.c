@@ -1,9 +1,9 @@
 /* The launches of a plan: one for data on a 16-byte boundary, one for other data, and one for complex elements that lie
  * on no multiple of their size. */
-#include "gpuplan/operands.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/operands/table.h"
+#include "gpuplan/operands/zones.h"
 #include "gpuplan/strided.h"
-#include "gpuplan/table.h"
-#include "gpuplan/zones.h"
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;

@@ -2,7 +2,7 @@
  * follows from its arguments; how long each takes is in weights.def. */
 #include <stdlib.h>
 
-#include "gpuplan/operators.h"
+#include "gpuplan/operands/operators.h"
 #include "gpuplan/rows.h"
 
 /* The fewest bytes that memory hands to the second-level cache. */

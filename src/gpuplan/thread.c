@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "gpuplan/mapped.h"
-#include "gpuplan/operands.h"
-#include "gpuplan/operators.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/operands/operators.h"
+#include "gpuplan/operands/table.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
-#include "gpuplan/table.h"
 
 enum {
   LINE_THREADS = NDR_LINE_BYTES / NDR_VECTOR_BYTES, /* that read a cache line */

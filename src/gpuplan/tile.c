@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "gpuplan/groups.h"
-#include "gpuplan/operands.h"
-#include "gpuplan/operators.h"
-#include "gpuplan/zones.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/operands/operators.h"
+#include "gpuplan/operands/zones.h"
 
 enum {
   MOST_BYTES = 1 << 20,  /* of a split */

@@ -1,10 +1,10 @@
 /* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
 #include "gpuplan/launch.h"
 #include "gpuplan/listed.h"
-#include "gpuplan/operands.h"
-#include "gpuplan/operators.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/operands/operators.h"
+#include "gpuplan/operands/table.h"
 #include "gpuplan/strided.h"
-#include "gpuplan/table.h"
 
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */

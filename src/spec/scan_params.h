@@ -1,5 +1,5 @@
-/* The argument of the kernels of scans (kernels/scan.cuh), which are compiled at run time only. C code fills it in.
- * Counts and strides are in elements. */
+/* The argument of the kernels of scans (kernels/scan/scan.cuh), which are compiled at run time only. C code fills it
+ * in. Counts and strides are in elements. */
 #ifndef NDR_SPEC_SCAN_PARAMS_H
 #define NDR_SPEC_SCAN_PARAMS_H
 

@@ -1,5 +1,5 @@
-/* The argument of the kernels of selections (kernels/select*.cuh), which are compiled at run time only. C code fills it
- * in. Strides are in bytes, but for the mask's, which are in elements. */
+/* The argument of the kernels of selections (kernels/scan/select*.cuh), which are compiled at run time only. C code
+ * fills it in. Strides are in bytes, but for the mask's, which are in elements. */
 #ifndef NDR_SPEC_SELECT_PARAMS_H
 #define NDR_SPEC_SELECT_PARAMS_H
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "core/canonical.h"
-#include "cuda/compiler.h"
-#include "cuda/generate.h"
-#include "cuda/select_text.h"
+#include "cuda/compile/compiler.h"
+#include "cuda/compile/generate.h"
+#include "cuda/scan/select_text.h"
 #include "ndreduce/operator.h"
 #include "spec/params.h"
 #include "support/cases.h"

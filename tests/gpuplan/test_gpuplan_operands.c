@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpuplan/operands.h"
+#include "gpuplan/operands/operands.h"
 #include "support/gpus.h"
 #include "support/plan.h"
 #include "support/random.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gpuplan/launch.h"
-#include "gpuplan/scan.h"
+#include "gpuplan/scan/scan.h"
 #include "ndreduce/operator.h"
 #include "support/gpus.h"
 #include "support/scans.h"
@@ -55,7 +55,7 @@ static int64_t nodes_of(const ndr_scan_launch *l, int words) {
   return nodes;
 }
 
-/* Bytes of the arrays in shared memory that kernels/scan_lines.cuh and scan_columns.cuh declare. */
+/* Bytes of the arrays in shared memory that kernels/scan/scan_lines.cuh and scan_columns.cuh declare. */
 static int64_t static_bytes(const ndr_scan_launch *l, int words) {
   int64_t columns = l->columns ? l->columns : 1, units = 256 / columns, states = 256 + 64;
   if (!(l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE))) {
@@ -175,7 +175,7 @@ START_TEST(too_many_tiles_are_refused) {
 }
 END_TEST
 
-/* Where scan_moved of kernels/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
+/* Where scan_moved of kernels/scan/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
 START_TEST(warps_have_room_for_what_they_move) {
   for (int alignment = 1; alignment <= 4; alignment *= 2) {
     for (int bytes = NDR_WARP_THREADS * alignment; bytes <= 8192; bytes += NDR_WARP_THREADS * alignment) {

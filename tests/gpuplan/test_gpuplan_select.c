@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpuplan/select.h"
+#include "gpuplan/scan/select.h"
 #include "support/gpus.h"
 #include "support/selections.h"
 #include "support/suite.h"

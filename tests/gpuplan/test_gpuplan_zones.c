@@ -6,7 +6,7 @@
 
 #include "core/table.h"
 #include "gpuplan/launch.h"
-#include "gpuplan/zones.h"
+#include "gpuplan/operands/zones.h"
 #include "support/cases.h"
 #include "support/random.h"
 #include "support/suite.h"

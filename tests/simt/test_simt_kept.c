@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cuda/compile.h"
+#include "cuda/compile/compile.h"
 #include "memory.h"
 #include "ndreduce/operator.h"
 #include "support/suite.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpuplan/operands.h"
+#include "gpuplan/operands/operands.h"
 #include "launch.h"
 #include "memory.h"
 #include "module.h"

@@ -1,8 +1,8 @@
-/* libnvrtc as src/cuda/compile.c finds it: the program and the headers it is handed become files, those a module, and
- * what is called its machine code is the module's path (see cudaLibraryLoadData). Modules are kept in the build's
- * folder under the hash of their text, so that each is compiled once. SIMT_NVRTC_LOG names a file that gets a line each
- * time that this library is opened, and that a program is compiled. While there is a file SIMT_NVRTC_HOLD, programs
- * that contain the text in it are not compiled. */
+/* libnvrtc as src/cuda/compile/compile.c finds it: the program and the headers it is handed become files, those a
+ * module, and what is called its machine code is the module's path (see cudaLibraryLoadData). Modules are kept in the
+ * build's folder under the hash of their text, so that each is compiled once. SIMT_NVRTC_LOG names a file that gets a
+ * line each time that this library is opened, and that a program is compiled. While there is a file SIMT_NVRTC_HOLD,
+ * programs that contain the text in it are not compiled. */
 #include <nvrtc.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,127 @@
+/* Launches of family thread for problems that read several arrays: operands_columns, whose threads walk rows. */
+#include "gpuplan/operands/operand_arrays.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/rows.h"
+
+enum {
+  COLUMN_REGISTERS = 20, /* that accumulators of a thread's columns take, at most */
+  RUN_ROWS = 16 /* of a run along the walked axis that a thread reads, at least: places are located once a run */
+};
+
+const char *ndr_operands_reject_columns(const ndr_canonical *problem, const ndr_device *device) {
+  if (!device->compiles) return NDR_NO_COMPILER;
+  return problem->kept_count == 0 ? "no axis is kept: there are no neighbouring outputs" : NULL;
+}
+
+/* Whether chunks may reach beyond the last column: all arrays are then read by vectors, of which the last ones are
+ * taken apart, or repeat one element. */
+static bool all_are_dense(const ndr_canonical *problem, const ndr_axis *along) {
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if (ndr_stride_of(along, k) != 0 && ndr_stride_of(along, k) != 1) return false;
+  return true;
+}
+
+/* Makes the longest reduced axis the one that threads walk, or the densest if it is long enough for `rows` rows. */
+static void order_rows(const ndr_canonical *problem, ndr_launch *launch, int rows) {
+  ndr_param_axis *axes = launch->params.axes + launch->params.kept_count, axis;
+  int walked = 0;
+  if (launch->params.reduced_count == 0) return;
+  for (int a = 1; axes[0].size < 2 * (int64_t)rows * NDR_LOADS_OPERANDS_COLUMNS && a < problem->reduced_count; a++)
+    if (axes[a].size > axes[walked].size) walked = a;
+  axis = axes[walked];
+  axes[walked] = axes[0];
+  axes[0] = axis;
+  launch->operands.walked = walked;
+}
+
+int ndr_count_columns(const ndr_canonical *problem, bool on_boundary) {
+  const ndr_axis *along = &problem->kept[0];
+  int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
+  int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
+  if (on_boundary && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along)) elements = most;
+  while (elements > 1 && elements * ndr_count_registers(problem) > COLUMN_REGISTERS) elements /= 2;
+  return elements;
+}
+
+/* Cuts a block's threads into teams. Outputs that are split have a block each; others have as few rows at a time as
+ * leave a thread two batches of them. */
+static void cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int lanes,
+                      int batch) {
+  ndr_params *p = &launch->params;
+  ndr_param_thread *own = &p->thread;
+  int64_t enough = 2 * (int64_t)device->units * launch->blocks;
+  int rows = NDR_THREADS / lanes;
+  while (rows > 1 && problem->length < 2 * (int64_t)rows * batch &&
+         own->axis_teams * own->others * rows * lanes >= enough * NDR_THREADS)
+    rows /= 2;
+  while (rows > 1 && problem->length <= rows / 2) rows /= 2;
+  int teams = NDR_THREADS / (lanes * rows);
+  own->team = ndr_threads(lanes * rows);
+  p->tile_outputs = own->team_columns * teams;
+  p->work = ndr_ceil_div(own->axis_teams * own->others, teams);
+}
+
+/* What a multiprocessor loses with so many blocks, as a share of the time: by registers that threads lack, and by too
+ * few bytes in flight where threads compute for long between loads or look for the next run. */
+static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
+  static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
+  unsigned ways = launch->operands.ways;
+  int elements = launch->operands.elements, room = ndr_block_registers(blocks);
+  int flight = blocks * ndr_count_batch(problem, ways, elements) * ndr_fresh_bytes(problem, ways, elements);
+  bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
+  double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
+  double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
+  return SQUEEZE * squeezed * squeezed + STARVE * starved;
+}
+
+/* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless that loses
+ * more than it gains. */
+static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
+                          int registers) {
+  const ndr_params *p = &launch->params;
+  ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words, launch->block_bytes};
+  int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
+  double least = 0;
+  for (int blocks = 2, best = 0; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
+    int64_t at_once = (int64_t)device->units * blocks;
+    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
+    time *= 1 + lost_share(problem, launch, blocks, registers);
+    if (!best || time < least) launch->blocks = best = blocks, least = time;
+  }
+}
+
+void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
+  const ndr_axis *along = &problem->kept[0];
+  ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
+  ndr_params *p = &launch->params;
+  ndr_param_thread *own = &p->thread;
+  int elements = ndr_count_columns(problem, on_boundary);
+  int64_t chunks = ndr_ceil_div(along->size, elements);
+  own->others = problem->outputs / along->size;
+  int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
+  order_rows(problem, launch, NDR_THREADS / lanes);
+  const ndr_axis *walked = problem->reduced_count ? &problem->reduced[launch->operands.walked] : NULL;
+  if (problem->reduced_count > 1)
+    while (lanes < NDR_THREADS && lanes < chunks && walked->size * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
+  while (lanes > NDR_WARP_THREADS && chunks * own->others < (int64_t)device->units * lanes) lanes /= 2;
+  own->lanes = ndr_threads(lanes);
+  own->team_columns = lanes * elements;
+  own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
+  own->near_others = own->parts = 1;
+  launch->operands.elements = elements;
+  launch->operands.steps = 1;
+  launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
+  int registers = ndr_operands_begin(problem, launch, elements);
+  int batch = ndr_count_batch(problem, launch->operands.ways, elements);
+  cut_teams(problem, device, launch, lanes, batch);
+  int64_t columns = along->size < own->team_columns ? along->size : own->team_columns;
+  double row_bytes = (double)columns / elements * ndr_fresh_bytes(problem, launch->operands.ways, elements);
+  if (own->team.count == NDR_THREADS) {
+    choose_blocks(problem, device, launch, row_bytes, registers);
+    ndr_rows_split(problem, device, launch, problem->length, row_bytes, NDR_THREADS / lanes, batch, 1);
+  } else {
+    ndr_launch_split(launch, problem->length, problem->length, 1, 1);
+  }
+  ndr_launch_end(launch);
+}

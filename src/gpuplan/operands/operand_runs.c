@@ -1,0 +1,135 @@
+/* Launches of family tree for problems that read several arrays: operands_rows, operands_short and operands_runs, whose
+ * threads share runs. */
+#include "gpuplan/operands/operand_arrays.h"
+#include "gpuplan/operands/operands.h"
+#include "gpuplan/strided.h"
+
+enum {
+  MOST_CHUNKS = 4,            /* chunks of a run that a lane reads in operands_short and operands_rows */
+  BLOCK_RUN_BYTES = 16 << 10, /* of a run of all arrays, from which on a whole block reads it */
+  LONG_RUN_BYTES = 64 << 10,  /* the same where an output has several runs */
+  STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES, /* of a split, at least */
+  FEW_RUNS = 4,                                /* runs for each multiprocessor, up to which blocks read shorter ones */
+  MOST_RUNS = 1 << 16,                         /* of an output that blocks read */
+  SPOTS = 8 /* outputs that a group of lanes of operands_rows reads, one after the other */
+};
+
+const char *ndr_operands_reject_runs(const ndr_canonical *problem, const ndr_device *device) {
+  (void)problem;
+  return device->compiles ? NULL : NDR_NO_COMPILER;
+}
+
+static int64_t count_runs(const ndr_canonical *problem) {
+  return problem->length / ndr_run_axis(problem)->size;
+}
+
+/* Starts a launch whose chunks have `elements`. */
+static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_kernel kernel, int elements, int steps) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  bool peeled = kernel == NDR_KERNEL_OPERANDS_RUNS;
+  ndr_launch_begin(launch, problem, kernel);
+  if (problem->reduced_count == 0) launch->params.axes[launch->params.kept_count] = (ndr_param_axis){.size = 1};
+  if (problem->reduced_count == 0) launch->params.reduced_count = 1;
+  launch->operands.elements = elements;
+  launch->operands.steps = steps;
+  launch->operands.ways = ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
+  ndr_operands_begin(problem, launch, kernel == NDR_KERNEL_OPERANDS_ROWS ? 4 : 1);
+}
+
+/* Lanes of a run of `chunks` chunks. Single elements are read by a fourth of the lanes that they could have: their
+ * neighbours are in the first-level cache. */
+static int short_lanes(int64_t chunks, int elements) {
+  return ndr_power_from(elements == 1 ? ndr_ceil_div(chunks, MOST_CHUNKS) : chunks, NDR_WARP_THREADS);
+}
+
+static void configure_rows(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
+  int64_t chunks = ndr_run_axis(problem)->size / elements;
+  int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes), groups = NDR_THREADS / lanes;
+  begin_runs(problem, launch, NDR_KERNEL_OPERANDS_ROWS, elements, steps);
+  ndr_params *p = &launch->params;
+  p->operand_short = (ndr_param_operand_short){ndr_threads(lanes), ndr_threads(lanes)};
+  int spots = SPOTS;
+  while (spots > 1 && problem->outputs < (int64_t)device->units * groups * spots) spots /= 2;
+  p->tile_outputs = groups * spots;
+  p->work = ndr_ceil_div(problem->outputs, p->tile_outputs);
+  ndr_launch_split(launch, problem->length, problem->length, 1, 1);
+}
+
+static void configure_short(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  int64_t chunks = along->size / elements, runs = count_runs(problem);
+  int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes);
+  begin_runs(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps);
+  int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements));
+  int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
+  launch->params.operand_short = (ndr_param_operand_short){ndr_threads(team), ndr_threads(lanes)};
+  ndr_launch_shared(problem, device, launch, team, runs, along->size,
+                    (double)ndr_chunk_bytes(problem, along, along->size), NDR_THREADS / lanes);
+}
+
+/* A block reads a piece of a run, which is a split or a part of one. */
+static void configure_pieces(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  ndr_params *p = &launch->params;
+  ndr_param_operand_runs *own = &p->operand_runs;
+  int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size),
+          one_step = ndr_launch_step(1);
+  int64_t blocks = (int64_t)device->units * launch->blocks, most = bytes / STEP_BYTES, tiles = problem->outputs * runs;
+  ndr_tiles work = {tiles, (double)bytes, 1, launch->words, launch->block_bytes};
+  int64_t splits = ndr_best_splits(&work, blocks, most > 1 ? most : 1, one_step);
+  splits = ndr_bound_splits(splits, along->size, NDR_MOST_SPLIT_ELEMENTS, tiles, blocks);
+  if (splits > NDR_MOST_SPLITS / runs) splits = NDR_MOST_SPLITS / runs > 1 ? NDR_MOST_SPLITS / runs : 1;
+  int64_t line = NDR_LINE_BYTES; /* elements: pieces begin on lines where the run does */
+  own->piece = ndr_ceil_div(ndr_ceil_div(along->size, splits), line) * line;
+  own->team = own->lanes = ndr_threads(NDR_THREADS);
+  own->pieces.size = ndr_ceil_div(along->size, own->piece);
+  p->tile_outputs = 1;
+  p->work = problem->outputs;
+  ndr_launch_split(launch, problem->length ? runs * own->pieces.size : 0, 1, 1, (int)one_step);
+}
+
+/* A warp reads a run. */
+static void configure_warps(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  ndr_param_operand_runs *own = &launch->params.operand_runs;
+  int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size);
+  int64_t loads = runs * ndr_ceil_div(bytes, NDR_FLIGHT_BYTES);
+  int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
+  own->team = ndr_threads(team);
+  own->lanes = ndr_threads(NDR_WARP_THREADS);
+  own->piece = along->size;
+  own->pieces.size = 1;
+  ndr_launch_shared(problem, device, launch, team, problem->length ? runs : 0, along->size, (double)bytes,
+                    NDR_BLOCK_WARPS);
+}
+
+/* Whether blocks read runs, or pieces of them, rather than warps. */
+static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device) {
+  int64_t runs = count_runs(problem),
+          bytes = ndr_chunk_bytes(problem, ndr_run_axis(problem), ndr_run_axis(problem)->size);
+  bool few = (double)problem->outputs * (double)runs <= (double)device->units * FEW_RUNS;
+  if (runs > MOST_RUNS) return false;
+  return bytes >= (few ? STEP_BYTES / 4 : runs == 1 ? BLOCK_RUN_BYTES : LONG_RUN_BYTES);
+}
+
+void ndr_operands_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  int elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
+  int64_t shortest = (int64_t)elements * NDR_WARP_THREADS * MOST_CHUNKS;
+  if (problem->length > 0 && along->size <= shortest) {
+    if (count_runs(problem) == 1)
+      configure_rows(problem, device, launch, elements);
+    else
+      configure_short(problem, device, launch, elements);
+  } else {
+    int decider = ndr_find_decider(problem, along);
+    elements = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
+    begin_runs(problem, launch, NDR_KERNEL_OPERANDS_RUNS, elements, 1);
+    if (runs_are_long(problem, device))
+      configure_pieces(problem, device, launch);
+    else
+      configure_warps(problem, device, launch);
+    ndr_axis_magic(&launch->params.operand_runs.pieces);
+  }
+  ndr_launch_end(launch);
+}

@@ -1,0 +1,252 @@
+/* See scan.h. */
+#include "gpuplan/scan/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuplan/launch.h"
+#include "gpuplan/operands/operand_arrays.h"
+
+enum {
+  MANY_WORDS = 10,           /* a thread has several elements if their states are of no more words */
+  MOST_VALUES = 24,          /* that a thread has: elements times neighbours */
+  MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
+  MOST_SHARED = 100 << 10,   /* dynamic shared memory of a block, as several blocks are to run at a time */
+  INCOMING = 32 << 10,       /* bytes of elements that a multiprocessor is to have on their way */
+  MOST_STATIC = 48 << 10,    /* static shared memory that a kernel can have on any GPU */
+  RESERVED_SHARED = 1 << 10, /* what the driver takes of shared memory for each block */
+  NUMBERS_SHARED = 64,       /* static shared memory for more than states */
+  TAKEN_BYTES = 256          /* of the workspace, for the number of items that blocks have taken */
+};
+
+_Static_assert(sizeof(ndr_scan_launch) <= NDR_SCAN_CONFIG_BYTES, "a plan has room for a launch");
+_Static_assert(sizeof(ndr_scan_params) <= 4096, "a kernel takes its arguments in 4 KiB");
+_Static_assert(NDR_SCAN_ARRAYS >= NDR_MOST_ARRAYS && NDR_PARAM_PLACES >= NDR_MOST_PLACES &&
+                   NDR_PARAM_AXES >= NDR_MAX_DIMS,
+               "params has room for every problem");
+
+ndr_state ndr_scan_gpu_state(const ndr_scan_problem *problem) {
+  return (ndr_state){
+      .op = problem->op, .dtype = problem->dtype, .skip_nan = problem->skip_nan, .program = problem->program};
+}
+
+int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k) {
+  return (int64_t)ndr_dtype_bytes(k ? problem->operand_dtypes[k - 1] : problem->dtype);
+}
+
+static int64_t alignment_of(const ndr_scan_problem *problem, int k) {
+  return (int64_t)ndr_dtype_alignment(k ? problem->operand_dtypes[k - 1] : problem->dtype);
+}
+
+int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k) {
+  return k ? axis->operand[k - 1] : axis->stride;
+}
+
+const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device) {
+  if (!device->compiles) return "scans need NVRTC (libnvrtc.so) to compile their kernels, which was not found";
+  return problem->program->parameter_count > NDR_PARAM_NUMBERS ? "it has too many parameters" : NULL;
+}
+
+int64_t ndr_scan_widest(const ndr_scan_problem *problem) {
+  int64_t widest = (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (ndr_scan_bytes(problem, k) > widest) widest = ndr_scan_bytes(problem, k);
+  return widest;
+}
+
+static bool waits(unsigned known) {
+  return !(known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE));
+}
+
+/* Static shared memory of a block: scan_shared, and where tiles wait for others scan_upper and the totals of the tiles
+ * in hand, scan_tiles, and of scan_lines scan_room. */
+static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, bool waiting) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const int across = columns ? columns : 1, groups = NDR_SCAN_BLOCK / across / NDR_SCAN_GROUP;
+  const int upper = (groups + groups / NDR_SCAN_GROUP) * across + 1;
+  const int room = columns ? 0 : NDR_WARP_THREADS + NDR_WARP_THREADS / NDR_SCAN_GROUP;
+  const int states = NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4;
+  const int more = NDR_SCAN_TURNS * (upper + across) + 2 * NDR_SCAN_LEVELS * across + room;
+  return (int64_t)(waiting ? states + more : states) * ndr_state_size(&state) * beside * (int64_t)sizeof(double) +
+         NUMBERS_SHARED;
+}
+
+bool ndr_scan_can_wait(const ndr_scan_problem *problem) {
+  return static_bytes(problem, 0, 1, true) <= MOST_STATIC;
+}
+
+/* Dynamic shared memory of a block of scan_lines, and of scan_columns, that has room for `turns` tiles. */
+static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
+  const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4; /* as scan_tile has it */
+  int64_t rooms = 0;
+  for (int k = 0; k <= problem->operand_count; k++)
+    rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k), alignment_of(problem, k));
+  return NDR_SCAN_BLOCK / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
+}
+
+static int64_t columns_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
+  int64_t bytes = 0;
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (ndr_scan_bytes(problem, k) >= 4) bytes += ndr_scan_bytes(problem, k);
+  return turns * bytes * elements * NDR_SCAN_BLOCK;
+}
+
+static int elements_for(const ndr_scan_problem *problem) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  int words = ndr_state_size(&state);
+  int64_t widest = ndr_scan_widest(problem);
+  if (words > MANY_WORDS) return 1;
+  if (widest <= 4 && words == 1 && problem->operand_count == 0) return 16;
+  return widest <= 8 && words <= 2 ? 8 : 4;
+}
+
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside) {
+  const int64_t most = device->shared_bytes_per_block - static_bytes(problem, columns, beside, true);
+  int elements = elements_for(problem);
+  while (elements > 1 && elements * beside > MOST_VALUES) elements /= 2;
+  while (elements > 1 &&
+         lines_room(problem, NDR_SCAN_TURNS, elements * beside) > (most < MOST_SHARED ? most : MOST_SHARED))
+    elements /= 2;
+  return elements;
+}
+
+static void pack_axis(const ndr_scan_problem *problem, ndr_scan_axis *axis, int beside) {
+  axis->stride /= beside;
+  axis->result /= beside;
+  for (int k = 0; k < problem->operand_count; k++) axis->operand[k] /= beside;
+}
+
+ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside) {
+  ndr_scan_problem packed = *problem;
+  if (beside == 1) return packed;
+  packed.lines /= beside;
+  packed.result_step /= beside;
+  packed.kept_count--;
+  for (int a = 0; a < packed.kept_count; a++) packed.kept[a] = problem->kept[a + 1];
+  for (int a = 0; a < packed.kept_count; a++) pack_axis(problem, &packed.kept[a], beside);
+  for (int a = 0; a < packed.scan_count; a++) pack_axis(problem, &packed.scan[a], beside);
+  return packed;
+}
+
+int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
+  return (group > 1 ? tiles : 0) + (upper > 1 ? ndr_ceil_div(tiles, group) : 0) + ndr_ceil_div(tiles, group * upper);
+}
+
+static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  bool narrow = ndr_state_size(&state) * launch->beside == 1;
+  if (launch->tiles == 1) return 0;
+  if (launch->known & NDR_SCAN_CHAIN) return launch->tiles;
+  if (launch->columns) return ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
+  if (narrow) return ndr_scan_nodes(launch->tiles, NDR_SCAN_NARROW_GROUP, 1);
+  return ndr_scan_nodes(launch->tiles, NDR_SCAN_WIDE_GROUP, NDR_SCAN_UPPER_GROUP);
+}
+
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
+  launch->tiles = ndr_ceil_div(problem->length, launch->tile);
+  if (launch->tiles == 1)
+    launch->known |= NDR_SCAN_ALONE;
+  else if (beside >= MANY_LINES)
+    launch->known |= NDR_SCAN_CHAIN;
+  launch->nodes = nodes_of(problem, launch);
+}
+
+/* Sets shared memory, and how many blocks a multiprocessor runs at a time. */
+static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
+  const ndr_scan_problem *problem = &plan->problem;
+  const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
+  int64_t dynamic = launch->columns ? columns_room(problem, turns, launch->elements)
+                                    : lines_room(problem, turns, (int64_t)launch->elements * launch->beside);
+  int64_t block =
+      dynamic + static_bytes(problem, launch->columns, launch->beside, waits(launch->known)) + RESERVED_SHARED;
+  int64_t fit = plan->device.shared_bytes_per_unit / block;
+  int most = problem->operand_count > 0 || words * launch->beside > 2 ? 2 : 3;
+  if (words * launch->beside == 1 && problem->operand_count == 0 && !waits(launch->known)) most = 4;
+  if (!waits(launch->known) && !launch->columns) { /* more blocks than keep memory busy are in each other's way */
+    const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside);
+    most = blocks < 2 ? 2 : blocks < most ? (int)blocks : most;
+  }
+  launch->shared_bytes = (unsigned)dynamic;
+  launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
+}
+
+void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count) {
+  const ndr_scan_problem *problem = &plan->problem;
+  ndr_state state = ndr_scan_gpu_state(problem);
+  int words = ndr_state_size(&state);
+  if (kept_count <= 1) launch->known |= NDR_SCAN_ONE_KEPT;
+  if (problem->scan_count <= 1) launch->known |= NDR_SCAN_ONE_AXIS;
+  if (problem->exclusive) launch->known |= NDR_SCAN_EXCLUSIVE;
+  if (problem->longer) launch->known |= NDR_SCAN_LONGER;
+  launch->threads = waits(launch->known) ? NDR_SCAN_WAITING_BLOCK : NDR_SCAN_BLOCK;
+  set_room(plan, launch, words);
+  int64_t at_a_time = (int64_t)launch->residents * plan->device.units;
+  launch->grid = (unsigned)(launch->items < at_a_time ? launch->items : at_a_time);
+  if (launch->nodes)
+    plan->workspace = TAKEN_BYTES + (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
+  memcpy(plan->config, launch, sizeof *launch);
+}
+
+/* ---- arguments ---- */
+
+static ndr_scan_divisor divisor(int64_t size) {
+  ndr_param_divisor found = ndr_divisor(size);
+  return (ndr_scan_divisor){size, found.magic, found.shift};
+}
+
+static void fill_axis(const ndr_scan_problem *problem, const ndr_scan_axis *from, ndr_scan_param_axis *to) {
+  to->size = divisor(from->size);
+  to->result = from->result;
+  for (int k = 0; k <= problem->operand_count; k++) to->stride[k] = ndr_scan_stride(from, k);
+  for (int k = 0; k < problem->place_count; k++) to->place[k] = from->place[k];
+}
+
+void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
+                          ndr_scan_params *params) {
+  const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, launch->beside), *problem = &packed;
+  bool posts = launch->nodes > 0;
+  *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
+                              .taken = posts && launch->items > launch->grid ? workspace : NULL,
+                              .lines = divisor(launch->lines * (launch->columns ? launch->column_tiles : 1)),
+                              .length = divisor(problem->length),
+                              .column_tiles = divisor(launch->column_tiles),
+                              .items = (int)launch->items,
+                              .tiles = (int)launch->tiles,
+                              .nodes = launch->nodes,
+                              .result_step = problem->result_step,
+                              .tile_lines = launch->tile_lines,
+                              .tile = launch->tile,
+                              .kept_count = problem->kept_count,
+                              .scan_count = problem->scan_count};
+  for (int k = 0; k <= problem->operand_count; k++) {
+    int64_t origin = k ? problem->operand_origin[k - 1] : problem->origin;
+    params->data[k] = (const char *)data[k] + origin * ndr_scan_bytes(problem, k);
+  }
+  params->result = (char *)result + problem->result_origin * (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  for (int k = 0; k < problem->place_count; k++) params->place_start[k] = problem->place_origin[k];
+  for (int a = 0; a < problem->kept_count; a++) fill_axis(problem, &problem->kept[a], &params->axes[a]);
+  for (int a = 0; a < problem->scan_count; a++)
+    fill_axis(problem, &problem->scan[a], &params->axes[problem->kept_count + a]);
+}
+
+/* ---- cost ---- */
+
+/* Bytes that an element takes of those that memory is read and written in. */
+static double moved(int64_t bytes, int64_t stride) {
+  double step = (double)bytes * (double)llabs(stride);
+  return step < (double)bytes      ? (double)bytes
+         : step < NDR_SCAN_SECTOR  ? step
+         : NDR_SCAN_SECTOR > bytes ? NDR_SCAN_SECTOR
+                                   : (double)bytes;
+}
+
+double ndr_scan_seconds(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_axis *axis) {
+  double bytes = moved((int64_t)ndr_dtype_bytes(problem->result_dtype), axis ? axis->result : 1);
+  for (int k = 0; k <= problem->operand_count; k++) {
+    int64_t stride = axis ? ndr_scan_stride(axis, k) : 1;
+    if (stride) bytes += moved(ndr_scan_bytes(problem, k), stride);
+  }
+  return bytes * (double)problem->lines * (double)problem->length / device->bandwidth;
+}

@@ -1,0 +1,82 @@
+/* Launches of the kernels of scans, kernels/scan/scan*.cuh, which are compiled at run time: the families lines and
+ * columns.
+ */
+#ifndef NDR_GPUPLAN_SCAN_H
+#define NDR_GPUPLAN_SCAN_H
+
+#include "scan/plan.h"
+#include "spec/scan_params.h"
+
+typedef struct ndr_scan_launch {
+  /* What the kernel is compiled for. */
+  int elements;  /* that a thread has of a line */
+  int columns;   /* lines that lie side by side in a tile of scan_columns; 0: the kernel is scan_lines */
+  int beside;    /* scan_lines: lines whose elements lie side by side and are one element of the kernel's; at least 1 */
+  int threads;   /* of a block */
+  int residents; /* blocks that a multiprocessor is to run at a time */
+  unsigned known; /* NDR_SCAN_... */
+  /* The members of ndr_scan_params that have these names; `lines` of scan_columns are combinations of the kept axes but
+   * the first. */
+  int tile, tile_lines;
+  int64_t lines, column_tiles, items, tiles, nodes;
+  unsigned grid, shared_bytes;
+} ndr_scan_launch;
+
+enum {
+  NDR_SCAN_SECTOR = 32,            /* bytes in which memory is read and written */
+  NDR_SCAN_LEAST_TILE = 64,        /* elements of an average tile of scan_lines, at least */
+  NDR_SCAN_MOST_ITEMS = 0x7fff0000 /* kernels number items in 32 bits, and look up to a grid behind the last */
+};
+
+extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns;
+
+static inline const ndr_scan_launch *ndr_scan_plan_launch(const ndr_scan_plan *plan) {
+  return (const ndr_scan_launch *)(const void *)plan->config;
+}
+
+/* The state of the problem's operator. */
+ndr_state ndr_scan_gpu_state(const ndr_scan_problem *problem);
+
+/* The argument of a plan's launch, but for the operator's parameters: data[0] is the address of the array's element 0,
+ * data[k] that of with[k - 1]. */
+void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
+                          ndr_scan_params *params);
+
+/* ---- what both families share ---- */
+
+/* Why no family can run a problem; NULL: one may. */
+const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device);
+
+/* The most bytes that an element of the arrays or of the result has. */
+int64_t ndr_scan_widest(const ndr_scan_problem *problem);
+
+/* How many elements a thread has, each of `beside` neighbours: no more than have their states in registers. A tile of
+ * scan_columns has up to `columns` columns if a column has several tiles; 0: scan_lines. */
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside);
+
+/* Whether a block of scan_lines has shared memory for the states of tiles that wait for others. */
+bool ndr_scan_can_wait(const ndr_scan_problem *problem);
+
+/* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
+ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
+
+/* Nodes of a line of `tiles` tiles in groups of `group`, which are in groups of `upper`: see scan_params.h. */
+int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
+
+/* Cuts lines into tiles of launch->tile elements, and counts a line's nodes. `beside` is how many tiles there are of
+ * each number: those of all lines. */
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside);
+
+/* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the
+ * number of axes that lines are counted over. */
+void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count);
+
+/* Bytes of an array's elements (k of ndr_scan_params.data), and its stride along an axis. */
+int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k);
+int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k);
+
+/* Seconds that it takes to read each element and write each result, where those that come one after the other lie a
+ * step along `axis` apart (NULL: they are alone). */
+double ndr_scan_seconds(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_axis *axis);
+
+#endif

@@ -1,0 +1,107 @@
+/* Family lines: a tile is a stretch of a line, or several whole lines. It runs every scan. */
+#include "core/text.h"
+#include "gpuplan/launch.h"
+#include "gpuplan/operands/operand_arrays.h"
+#include "gpuplan/scan/scan.h"
+
+enum { MOST_WORDS = 4 }; /* of the states of neighbours: threads have registers for no more */
+
+/* Takes fewer lines in a tile if tiles then begin on boundaries of vectors, whatever the elements' size. */
+static int aligned_lines(int lines, int64_t length) {
+  int apart = 16;
+  while (apart > 1 && length % 2 == 0) apart /= 2, length /= 2;
+  return lines >= 4 * apart ? lines / apart * apart : lines;
+}
+
+static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) {
+  const int most = NDR_SCAN_BLOCK * launch->elements, step = NDR_WARP_THREADS * launch->elements;
+  launch->lines = problem->lines;
+  launch->tile_lines = 1;
+  if (problem->length > most) {
+    int64_t even = ndr_ceil_div(problem->length, ndr_ceil_div(problem->length, most));
+    launch->tile = (int)(ndr_ceil_div(even, step) * step);
+    ndr_scan_cut(problem, launch, problem->lines);
+    launch->items = launch->tiles * problem->lines;
+    return;
+  }
+  launch->known |= NDR_SCAN_WHOLE;
+  int64_t length = problem->length > 0 ? problem->length : 1;
+  launch->tile_lines = problem->length > 0 ? aligned_lines((int)(most / length), length) : NDR_SCAN_BLOCK;
+  if (problem->lines < launch->tile_lines) launch->tile_lines = (int)problem->lines;
+  launch->tile = (int)(launch->tile_lines * length);
+  launch->tiles = 1;
+  launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
+}
+
+/* Whether neighbours in a tile lie side by side in an array with stride `step` along the first scanned axis and
+ * `line_step` along the first kept axis. */
+static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t step, int64_t line_step) {
+  bool along = problem->length == 1 || (problem->scan_count == 1 && step == 1);
+  bool lines = problem->lines == 1 || (problem->kept_count == 1 && line_step == problem->length);
+  return along && (lines || !(known & NDR_SCAN_WHOLE));
+}
+
+/* Whether an axis has stride `step` in all arrays and the result; or, where step is 0, multiples of `beside`. */
+static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis, int64_t step, int64_t beside) {
+  bool fits = step ? axis->result == step : axis->result % beside == 0;
+  for (int k = 0; fits && k <= problem->operand_count; k++)
+    fits = step ? ndr_scan_stride(axis, k) == step : ndr_scan_stride(axis, k) % beside == 0;
+  return fits;
+}
+
+/* How many lines lie beside each other so that their elements at a place are neighbours, and those at the next place
+ * follow. 1 where lines do not lie so, or are too many for a thread to have their states. */
+static int beside_of(const ndr_scan_problem *problem) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  int64_t beside = problem->kept[0].size;
+  if (problem->kept_count == 0 || problem->scan_count != 1 || problem->place_count > 0) return 1;
+  if (beside * ndr_state_size(&state) > MOST_WORDS || problem->result_step % beside != 0) return 1;
+  bool fits = steps_by(problem, &problem->kept[0], 1, 0) && steps_by(problem, &problem->scan[0], beside, 0);
+  for (int a = 1; fits && a < problem->kept_count; a++) fits = steps_by(problem, &problem->kept[a], 0, beside);
+  return fits ? (int)beside : 1;
+}
+
+static void configure(ndr_scan_plan *plan) {
+  const int beside = beside_of(&plan->problem);
+  const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, beside), *problem = &packed;
+  const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
+  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, 0, beside), .beside = beside};
+  cut_lines(problem, &launch);
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
+  if (is_flat(problem, launch.known, scan->result, kept->result)) launch.known |= NDR_SCAN_FLAT_RESULT;
+  ndr_scan_launch_end(plan, &launch, problem->kept_count);
+}
+
+/* Lines of one tile, or of several in a tile, wait for nothing. */
+static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
+  const char *why = ndr_scan_gpu_reject(problem, device);
+  bool waits = problem->length > NDR_SCAN_BLOCK * ndr_scan_elements(problem, device, 0, 1);
+  int64_t elements = problem->lines * (problem->length > 0 ? problem->length : 1);
+  (void)text;
+  if (!why && elements / NDR_SCAN_LEAST_TILE > NDR_SCAN_MOST_ITEMS) return "there are too many tiles";
+  if (why || !waits || ndr_scan_can_wait(problem)) return why;
+  return "states have too many words for lines of several tiles";
+}
+
+/* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.
+ */
+static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
+  bool alone = problem->scan_count == 0 || beside_of(problem) > 1;
+  return 4e-6 + ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
+}
+
+static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
+  const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  size_t length = 0;
+  if (launch->beside > 1) ndr_text_append(text, capacity, &length, "%d neighbours as one element, ", launch->beside);
+  if (launch->known & NDR_SCAN_WHOLE)
+    ndr_text_append(text, capacity, &length, "scan_lines, tiles of %d lines, %d elements a thread", launch->tile_lines,
+                    launch->elements);
+  else
+    ndr_text_append(text, capacity, &length, "scan_lines, %lld tiles of %d elements a line, %d a thread",
+                    (long long)launch->tiles, launch->tile, launch->elements);
+  return length;
+}
+
+const ndr_scan_family ndr_scan_family_lines = {"lines", reject, cost, configure, describe};

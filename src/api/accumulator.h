@@ -2,7 +2,7 @@
 #ifndef NDR_API_ACCUMULATOR_H
 #define NDR_API_ACCUMULATOR_H
 
-#include "api/parts.h"
+#include "api/parts/parts.h"
 #include "core/own_ops.h"
 #include "core/spans.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "api/operands.h"
-#include "api/parts.h"
+#include "api/parts/parts.h"
 #include "api/plan.h"
 #include "core/fork.h"
-#include "core/measurements.h"
+#include "core/measure/measurements.h"
 #include "ndreduce/operator.h"
 
 enum {

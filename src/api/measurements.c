@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/backends.h"
-#include "core/measurements.h"
+#include "core/measure/measurements.h"
 #include "core/number.h"
 
 enum { LINE_BYTES = NDR_MEASUREMENT_KEY + 512 };

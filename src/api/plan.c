@@ -2,7 +2,7 @@
 #include "api/plan.h"
 
 #include "api/operands.h"
-#include "api/parts.h"
+#include "api/parts/parts.h"
 
 #include <stdlib.h>
 

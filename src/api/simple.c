@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/weights.h"
-#include "core/measure.h"
+#include "core/measure/measure.h"
 
 /* ---- making ---- */
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/measurements.h"
+#include "core/measure/measurements.h"
 
 static const ndr_family *find_family(const ndr_backend *backend, const char *name) {
   for (const ndr_family *const *family = backend->families; *family; family++)

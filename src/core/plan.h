@@ -3,7 +3,7 @@
 #ifndef NDR_CORE_PLAN_H
 #define NDR_CORE_PLAN_H
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "core/text.h"
 #include "ndreduce/device.h"
 
@@ -20,7 +20,7 @@ typedef struct ndr_timings {
   double seconds[NDR_MAX_FAMILIES]; /* by index in the backend's table; 0: not timed */
 } ndr_timings;
 
-struct ndr_parts; /* api/parts.h */
+struct ndr_parts; /* api/parts/parts.h */
 
 struct ndr_plan {
   ndr_canonical problem;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/code.h"
 #include "cpu/family.h"
 #include "cpu/labels.h"
 #include "cpu/nest.h"
 #include "cpu/pool.h"
+#include "cpu/program/code.h"
 #include "cpu/scan/scans.h"
 #include "cpu/threads.h"
 

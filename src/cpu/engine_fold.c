@@ -1,5 +1,5 @@
 /* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
-#include "cpu/machine.h"
+#include "cpu/program/machine.h"
 
 ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
                                   bool across) {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cpu/cuts.h"
-#include "cpu/machine.h"
+#include "cpu/program/machine.h"
 
 /* `count` states of one op, and where their results go. */
 typedef struct cell {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/code.h"
 #include "cpu/labels.h"
+#include "cpu/program/code.h"
 
 /* The first result of an op at a position. */
 static int64_t place_of(const ndr_labels_run *run, const ndr_cursor *kept, int number) {

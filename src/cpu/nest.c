@@ -6,7 +6,7 @@
 
 #include "cpu/cuts.h"
 #include "cpu/fold/fold.h"
-#include "cpu/machine.h"
+#include "cpu/program/machine.h"
 
 /* Bytes of a row of a run of integers. Four rows are read at a time: with 512 bytes between them the prefetchers lose
  * the stream and a Zen 4 core falls from 30 to 10 GB/s. With 128, where every second cache line comes first, it reads

@@ -1,8 +1,8 @@
 /* Runs the loops of a nest, which nest.c has planned, with the threads of the pool. */
 #include <string.h>
 
-#include "cpu/machine.h"
 #include "cpu/pool.h"
+#include "cpu/program/machine.h"
 
 static void join_blocks(const ndr_engine *engine, uint64_t *into, const uint64_t *from) {
   int64_t pitch = engine->nest->pitch;

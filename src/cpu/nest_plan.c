@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cpu/fold/fold.h"
-#include "cpu/machine.h"
+#include "cpu/program/machine.h"
 #include "cpu/threads.h"
 
 _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configuration");

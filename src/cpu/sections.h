@@ -2,7 +2,7 @@
 #ifndef NDR_CPU_SECTIONS_H
 #define NDR_CPU_SECTIONS_H
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 
 /* Labels of one group, at most NDR_ROWS: label r of them is order[begin + r], or order[begin] + r * step. */
 typedef struct ndr_label_run {

@@ -1,4 +1,4 @@
-/* Times work on a stream with events. core/measure.c uses the times. */
+/* Times work on a stream with events. core/measure/measure.c uses the times. */
 #include "cuda/measure.h"
 
 #include <stdlib.h>

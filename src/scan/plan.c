@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/label.h"
+#include "core/groups/label.h"
 
 static ndr_status force_family(ndr_scan_plan *plan, const char *name) {
   const ndr_scan_family *const *families = plan->backend->scans->families;

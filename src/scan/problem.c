@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/label.h"
+#include "core/groups/label.h"
 #include "core/sized.h"
 #include "lang/programs.h"
 #include "scan/overlap.h"

@@ -7,7 +7,7 @@
 #ifndef NDR_SCAN_PROBLEM_H
 #define NDR_SCAN_PROBLEM_H
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "ndreduce/scan.h"
 
 typedef struct ndr_scan_axis {

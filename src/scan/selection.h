@@ -3,7 +3,7 @@
 #ifndef NDR_SCAN_SELECTION_H
 #define NDR_SCAN_SELECTION_H
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "ndreduce/scan.h"
 
 typedef enum ndr_selection_kind {

@@ -2,7 +2,7 @@
  * under which index, over random views. */
 #include <stdlib.h>
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "support/cases.h"
 #include "support/suite.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/measure.h"
-#include "core/measurements.h"
-#include "core/trial.h"
+#include "core/measure/measure.h"
+#include "core/measure/measurements.h"
+#include "core/measure/trial.h"
 #include "support/suite.h"
 
 /* ---- the backend ---- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "ndreduce/operator.h"
 #include "support/cases.h"
 #include "support/suite.h"

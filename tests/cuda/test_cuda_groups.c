@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/label.h"
+#include "core/groups/label.h"
 #include "core/types.h"
 #include "device.h"
 #include "ndreduce/groups.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 #include "cuda/compile/compiler.h"
 #include "cuda/compile/generate.h"
 #include "cuda/scan/select_text.h"

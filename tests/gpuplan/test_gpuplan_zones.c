@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/table.h"
+#include "core/groups/table.h"
 #include "gpuplan/launch.h"
 #include "gpuplan/operands/zones.h"
 #include "support/cases.h"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "core/status.h"
-#include "h5/file/structure.h"
 #include "h5/run/job.h"
+#include "h5/structure/structure.h"
 #include "support/h5_any.h"
 #include "support/suite.h"
 #include "support/threads_comm.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/label.h"
+#include "core/groups/label.h"
 #include "cuda/workspace.h"
 #include "drive.h"
 #include "memory.h"

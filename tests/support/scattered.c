@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cases.h"
-#include "core/label.h"
+#include "core/groups/label.h"
 #include "ndreduce/operator.h"
 #include "suite.h"
 

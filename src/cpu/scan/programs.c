@@ -1,11 +1,11 @@
 /* Family programs: operators of one's own. The values of a run's elements are computed by the code of the program
- * (cpu/code.h), each part is scanned from what stands before the run, element after element, and the results of all
- * places are computed from the running states. Lines are shared out to threads. */
+ * (cpu/program/code.h), each part is scanned from what stands before the run, element after element, and the results of
+ * all places are computed from the running states. Lines are shared out to threads. */
 #include <stdatomic.h>
 #include <string.h>
 
-#include "cpu/code.h"
 #include "cpu/pool.h"
+#include "cpu/program/code.h"
 #include "cpu/scan/scans.h"
 #include "cpu/scan/states.h"
 #include "cpu/scan/words.h"

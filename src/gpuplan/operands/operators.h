@@ -2,7 +2,7 @@
 #ifndef NDR_GPUPLAN_OPERATORS_H
 #define NDR_GPUPLAN_OPERATORS_H
 
-#include "core/canonical.h"
+#include "core/request/canonical.h"
 
 /* Whether the problem's operator i is a built-in one, or a program that is no more than that; *op is then that. */
 bool ndr_launch_builtin(const ndr_canonical *problem, int i, ndr_op *op);

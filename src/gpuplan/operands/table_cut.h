@@ -2,7 +2,7 @@
 #ifndef NDR_GPUPLAN_TABLE_CUT_H
 #define NDR_GPUPLAN_TABLE_CUT_H
 
-#include "core/table.h"
+#include "core/groups/table.h"
 
 /* A task has about `rows` rows: several short groups, or a piece of a long one. */
 typedef struct ndr_table_cut {

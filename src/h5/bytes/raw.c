@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "h5/file/reading_driver.h"
+#include "h5/structure/reading_driver.h"
 
 /* The handles of these drivers begin with a descriptor. */
 static int descriptor_of(hid_t file, const ndr_reading **reading) {

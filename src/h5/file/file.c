@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/file/reading_driver.h"
 #include "h5/find/path.h"
+#include "h5/structure/reading_driver.h"
 
 /* What a file that HDF5 does not open may be, by its first bytes. */
 static const struct {

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "core/sized.h"
-#include "h5/file/join.h"
 #include "h5/file/part.h"
-#include "h5/file/structure.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
+#include "h5/series/join.h"
+#include "h5/structure/structure.h"
 
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
 static bool exists(hid_t file, char *path, hid_t access) {

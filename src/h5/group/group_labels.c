@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "h5/cf/scale_units.h"
-#include "h5/file/join.h"
 #include "h5/group/group_make.h"
 #include "h5/run/cut.h"
 #include "h5/run/job.h"
+#include "h5/series/join.h"
 
 static ndr_status check_labels(const ndr_h5_dataset *labels) {
   const ndr_h5_info *info = &labels->info;

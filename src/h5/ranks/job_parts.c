@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/structure.h"
+#include "h5/structure/structure.h"
 
 /* What the description of a job begins with that GPUs do. */
 static const char by_gpus[] = "GPUs: ";

@@ -8,7 +8,7 @@
 #include "common/mail.h"
 #include "core/status.h"
 #include "core/words.h"
-#include "h5/file/structure.h"
+#include "h5/structure/structure.h"
 
 ndr_status ndr_h5_structure_create(ndr_h5_structure **structure, ndr_comm *comm) {
   if (!structure || !comm) return ndr_fail(NDR_ERR_ARGUMENT, "%s is a null pointer", structure ? "comm" : "structure");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "h5/file/dims.h"
-#include "h5/file/join.h"
+#include "h5/series/join.h"
 
 /* A dataset, or a series of `count` parts. */
 typedef struct {

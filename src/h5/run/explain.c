@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "h5/file/join.h"
 #include "h5/group/groups.h"
 #include "h5/ranks/deal.h"
 #include "h5/run/scan_dataset.h"
+#include "h5/series/join.h"
 #include "ndreduce/scan.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */

@@ -1,4 +1,4 @@
-/* See host.h. What tensors are to a reduction is checked in core/request.c. */
+/* See host.h. What tensors are to a reduction is checked in core/request/request.c. */
 #include "h5/run/host.h"
 
 #include "core/address.h"

@@ -1,4 +1,4 @@
-/* The problem of a job: the caller's, compared with the dataset. core/check.c checks problems by themselves. */
+/* The problem of a job: the caller's, compared with the dataset. core/request/check.c checks problems by themselves. */
 #include <string.h>
 
 #include "core/sized.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/driver_file.h"
+#include "h5/structure/driver_file.h"
 
 /* In the range that HDF5 leaves to anyone. */
 #define DRIVER_NUMBER 376

@@ -1,0 +1,149 @@
+/* Sizes and makes the code of a problem's programs, and how the nest walks their arrays. machine_run.c runs it. */
+#include "cpu/program/machine.h"
+
+#include <string.h>
+
+/* Elements of a block. Where a tile has few outputs, its values stay in the first-level cache, so that memory is read
+ * while they are folded: on a Zen 5 core counts above a threshold run at the rate of plain reads, and at 0.7 of it with
+ * 8192 elements. Rows of outputs touch their states once a block: there as many rows as a tile usually has. */
+#define FEW_OUTPUTS_BLOCK 1024
+#define ROWS_BLOCK 8192
+
+bool ndr_machine_there(const ndr_canonical *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (problem->programs[i]) return true;
+  return false;
+}
+
+static int64_t rounded(int64_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+static int64_t code_bytes(int values) {
+  return rounded((int64_t)sizeof(ndr_code) + values * (int64_t)sizeof(ndr_value));
+}
+
+static int64_t rows_of_block(const ndr_nest *nest) {
+  int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
+  return rows < 1 ? 1 : rows < nest->rows ? rows : nest->rows;
+}
+
+/* The largest code, with room for all its values. */
+typedef union code_room {
+  ndr_code code;
+  _Alignas(64) char bytes[sizeof(ndr_code) + NDR_MOST_VALUES * sizeof(ndr_value)];
+} code_room;
+
+static void make_code(const ndr_canonical *problem, const ndr_isa *isa, int i, int64_t block, ndr_code *code) {
+  ndr_state state = ndr_canonical_state(problem, i);
+  ndr_code_make(code, isa, &state, problem->dtype, problem->accumulate_f64, block);
+}
+
+const char *ndr_machine_reject(const ndr_canonical *problem) {
+  code_room room;
+  for (int i = 0; i < problem->op_count; i++) {
+    if (!problem->programs[i]) continue;
+    make_code(problem, ndr_isa_here(), i, 0, &room.code);
+    if (room.code.overflows) return "an expression has no loop";
+  }
+  return NULL;
+}
+
+static int64_t array_bytes(const ndr_canonical *problem, int array) {
+  return (int64_t)ndr_dtype_bytes(array ? problem->operand_dtypes[array - 1] : problem->dtype);
+}
+
+/* Memory of a thread: a buffer for each array, and the registers and tiles of each code. */
+void ndr_machine_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each) {
+  code_room room;
+  int64_t elements = rows_of_block(nest) * nest->lanes;
+  *shared = rounded((int64_t)sizeof(struct ndr_machine));
+  *each = 0;
+  for (int a = 0; a <= problem->operand_count; a++) *each += rounded(elements * array_bytes(problem, a));
+  for (int i = 0; i < problem->op_count; i++) {
+    if (!problem->programs[i]) continue;
+    make_code(problem, ndr_isa_here(), i, elements, &room.code);
+    *shared += code_bytes(room.code.value_count);
+    *each += rounded(room.code.register_bytes) + rounded(room.code.tile_bytes);
+  }
+}
+
+/* ---- how the nest walks ---- */
+
+static int64_t step_of(const ndr_canonical *problem, const ndr_axis *axis, int walked) {
+  if (walked == 0) return axis->stride;
+  if (walked <= problem->operand_count) return axis->operand[walked - 1];
+  return axis->place[walked - 1 - problem->operand_count];
+}
+
+static void walk_along(const ndr_canonical *problem, const ndr_nest *nest, int walked, ndr_walked *walk) {
+  const ndr_axis *output = nest->output_axis < 0 ? NULL : &problem->kept[nest->output_axis];
+  const ndr_axis *lanes = nest->form == NDR_NEST_ROWS ? output : &problem->reduced[nest->lanes_along];
+  walk->lane = step_of(problem, lanes, walked);
+  walk->period = output && nest->form != NDR_NEST_ROWS ? step_of(problem, output, walked) : 0;
+  if (nest->form == NDR_NEST_RUN)
+    walk->row = walk->lane * (nest->lanes / nest->period);
+  else
+    walk->row = nest->rows_along < 0 ? 0 : step_of(problem, &problem->reduced[nest->rows_along], walked);
+  for (int k = 0; k < nest->kept_count; k++)
+    walk->kept[k] = step_of(problem, &problem->kept[nest->kept[k].axis], walked) * nest->kept[k].share;
+  for (int r = 0; r < nest->reduced_count; r++)
+    walk->reduced[r] = step_of(problem, &problem->reduced[nest->reduced[r].axis], walked) * nest->reduced[r].share;
+}
+
+static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const void *const *data,
+                     struct ndr_machine *machine) {
+  machine->array_count = 1 + problem->operand_count;
+  machine->walked_count = machine->array_count + problem->place_count;
+  for (int w = 0; w < machine->walked_count; w++) {
+    ndr_walked *walk = &machine->walked[w];
+    walk_along(problem, nest, w, walk);
+    walk->data = NULL;
+    walk->bytes = walk->origin = 0;
+    if (w >= machine->array_count) {
+      walk->origin = problem->place_origin[w - machine->array_count];
+      continue;
+    }
+    int64_t origin = w ? problem->operand_origin[w - 1] : problem->origin;
+    walk->bytes = array_bytes(problem, w);
+    walk->data = (const char *)data[w] + origin * walk->bytes;
+  }
+}
+
+struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
+                                     const void *const *data, char *memory) {
+  struct ndr_machine *machine = (struct ndr_machine *)(void *)memory;
+  code_room room;
+  int64_t words = 0;
+  memory += rounded((int64_t)sizeof *machine);
+  machine->rows = rows_of_block(nest);
+  machine->elements = machine->rows * nest->lanes;
+  machine->arrays = 0;
+  machine->code_count = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    if (problem->programs[i]) {
+      make_code(problem, isa, i, machine->elements, &room.code);
+      int64_t bytes = code_bytes(room.code.value_count);
+      memcpy(memory, &room, (size_t)bytes < sizeof room ? (size_t)bytes : sizeof room);
+      machine->block[machine->code_count] = words * nest->pitch;
+      machine->codes[machine->code_count++] = (ndr_code *)(void *)memory;
+      machine->arrays |= room.code.arrays;
+      memory += bytes;
+    }
+    words += ndr_state_size(&state);
+  }
+  walk_all(problem, nest, data, machine);
+  return machine;
+}
+
+void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
+                      ndr_tile_place *place) {
+  for (int w = 0; w < machine->walked_count; w++) {
+    const ndr_walked *walk = &machine->walked[w];
+    int64_t at = walk->origin;
+    for (int k = 0; k < kept->count; k++) at += kept->at[k] * walk->kept[k];
+    for (int r = 0; r < reduced->count; r++) at += reduced->at[r] * walk->reduced[r];
+    place->at[w] = at;
+  }
+}

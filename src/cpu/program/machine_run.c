@@ -1,0 +1,235 @@
+/* Runs the code of programs over the blocks of a tile, a strip at a time, and folds what it computes. */
+#include <string.h>
+
+#include "cpu/program/machine.h"
+
+/* From this many lanes on, rows that do not follow each other are read where they are. */
+#define DIRECT_LANES 64
+
+/* The elements of a block in one array. */
+typedef struct source {
+  const char *data;
+  int64_t row_stride; /* in elements */
+  bool gathered;
+} source;
+
+typedef struct block {
+  const ndr_engine *engine;
+  const struct ndr_machine *machine;
+  const ndr_tile *tile; /* rows are the block's */
+  ndr_tile_place place;
+  source sources[NDR_MOST_ARRAYS];
+} block;
+
+static int64_t rounded(int64_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+static ndr_code_memory memory_of(const ndr_code *code, char **memory) {
+  ndr_code_memory of = {.registers = *memory, .tiles = *memory + rounded(code->register_bytes)};
+  *memory = of.tiles + rounded(code->tile_bytes);
+  return of;
+}
+
+/* ---- arrays ---- */
+
+/* Gathers a row whose lanes come in groups of `period` neighbours. */
+static void gather_groups(const ndr_walked *walk, const ndr_tile *tile, const char *from, char *to, int64_t row) {
+  const int64_t bytes = walk->bytes, period = tile->period;
+  from += row * walk->row * bytes;
+  to += row * tile->lanes * bytes;
+  for (int64_t l = 0; l < tile->lanes; l += period, from += walk->lane * bytes, to += period * bytes) {
+    if (walk->period == 0)
+      ndr_code_fill(from, bytes, period, to);
+    else
+      for (int64_t p = 0; p < period; p++) memcpy(to + p * bytes, from + p * walk->period * bytes, (size_t)bytes);
+  }
+}
+
+/* The step between neighbouring lanes; false where there is no single one. */
+static bool lane_step(const block *b, const ndr_walked *walk, int64_t *step) {
+  const ndr_tile *tile = b->tile;
+  bool grouped = b->engine->nest->form != NDR_NEST_ROWS && tile->period > 1;
+  *step = grouped ? walk->period : walk->lane;
+  return !grouped || tile->lanes == tile->period || walk->lane == walk->period * tile->period;
+}
+
+static source take(const block *b, int a, char *buffer) {
+  const ndr_walked *walk = &b->machine->walked[a];
+  const ndr_tile *tile = b->tile;
+  const int64_t lanes = tile->lanes, bytes = walk->bytes;
+  const char *from = walk->data + b->place.at[a] * bytes;
+  int64_t step;
+  bool single = lane_step(b, walk, &step);
+  if (single && step == 1 && (tile->rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES))
+    return (source){.data = from, .row_stride = tile->rows == 1 ? lanes : walk->row};
+  source gathered = {.data = buffer, .row_stride = lanes, .gathered = true};
+  if (single && step != 0) {
+    b->engine->isa->gather[log2_of(bytes)](from, walk->row, step, buffer, tile->rows, lanes, 0);
+    return gathered;
+  }
+  for (int64_t row = 0; row < tile->rows; row++) {
+    if (single)
+      ndr_code_fill(from + row * walk->row * bytes, bytes, lanes, buffer + row * lanes * bytes);
+    else
+      gather_groups(walk, tile, from, buffer, row);
+  }
+  return gathered;
+}
+
+/* ---- strips ---- */
+
+static void fill_places(const block *b, int place, const ndr_strip *s, int64_t *to) {
+  const ndr_walked *walk = &b->machine->walked[b->machine->array_count + place];
+  const ndr_tile *tile = b->tile;
+  int64_t row = s->at / tile->lanes, lane = s->at % tile->lanes, step;
+  int64_t start = b->place.at[b->machine->array_count + place];
+  bool single = lane_step(b, walk, &step);
+  for (int64_t i = 0; i < s->count; row++, lane = 0) {
+    int64_t end = s->count - i < tile->lanes - lane ? i + s->count - i : i + tile->lanes - lane;
+    int64_t first = start + row * walk->row;
+    for (; single && i < end; i++, lane++) to[i] = first + lane * step;
+    for (; i < end; i++, lane++) to[i] = first + lane / tile->period * walk->lane + lane % tile->period * walk->period;
+  }
+}
+
+static void run_strip(const block *b, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *s) {
+  for (int i = 0; b->machine->walked_count > b->machine->array_count && i < code->value_count; i++) {
+    const ndr_value *value = &code->values[i];
+    if (value->used && value->kind == NDR_VALUE_INDEX)
+      fill_places(b, value->number, s, (int64_t *)(void *)ndr_code_where(value, memory, s));
+  }
+  ndr_code_run(b->engine->isa, code, memory, s);
+}
+
+/* Points a strip at its elements, which start in a row at a lane. */
+static void aim(const block *b, int64_t row, int64_t lane, ndr_strip *s) {
+  for (int a = 0; a < b->machine->array_count; a++) {
+    const source *from = &b->sources[a];
+    int64_t bytes = b->machine->walked[a].bytes;
+    if (!(b->machine->arrays >> a & 1)) continue;
+    s->elements[a] = from->data + (row * from->row_stride + lane) * bytes;
+  }
+}
+
+static bool follow_each_other(const block *b, const ndr_code *code) {
+  for (int a = 0; a < b->machine->array_count; a++)
+    if ((code->arrays >> a & 1) && b->sources[a].row_stride != b->tile->lanes) return false;
+  return true;
+}
+
+static void run_code(const block *b, const ndr_code *code, const ndr_code_memory *memory) {
+  int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
+  bool dense = follow_each_other(b, code);
+  for (ndr_strip s = {.at = 0}; s.at < total; s.at += s.count) {
+    int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
+    s.count = left < NDR_STRIP ? left : NDR_STRIP;
+    aim(b, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
+    run_strip(b, code, memory, &s);
+  }
+}
+
+void ndr_machine_begin(const ndr_engine *engine, char *memory) {
+  const struct ndr_machine *machine = engine->machine;
+  for (int a = 0; a < machine->array_count; a++) memory += rounded(machine->elements * machine->walked[a].bytes);
+  for (int c = 0; c < machine->code_count; c++) {
+    const ndr_code *code = machine->codes[c];
+    ndr_code_memory of = memory_of(code, &memory);
+    ndr_code_begin(engine->isa, code, &of, machine->elements);
+  }
+}
+
+/* ---- folding ---- */
+
+/* Kernels of argmin and argmax need rows in ascending order of index. */
+static void turn_rows(ndr_tile *tile, int64_t bytes) {
+  int64_t last = tile->rows - 1;
+  tile->data = (const char *)tile->data + last * tile->row_stride * bytes;
+  tile->row_stride = -tile->row_stride;
+  if (tile->factors) tile->factors = (const uint8_t *)tile->factors + last * tile->factors_stride;
+  tile->factors_stride = -tile->factors_stride;
+  tile->index += last * tile->index_row;
+  tile->index_row = -tile->index_row;
+}
+
+/* The data of a value in a block, and its row stride. */
+static const void *folded(const block *b, const ndr_value *value, const ndr_code_memory *memory, int64_t *row_stride) {
+  *row_stride = b->tile->lanes;
+  if (value->place == NDR_IN_TILE) return memory->tiles + value->offset;
+  *row_stride = b->sources[value->number].row_stride;
+  return b->sources[value->number].data;
+}
+
+/* A tile of one output whose rows follow each other may be cut into rows of any length. Those of 32 elements have
+ * kernels of their own. */
+static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, int64_t factors_bytes,
+                     uint64_t *states, int64_t pitch) {
+  int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
+  ndr_tile part = *tile;
+  part.lanes = part.row_stride = part.factors_stride = lanes;
+  for (int64_t done = 0; total - done >= lanes; done += part.rows * lanes, part.fresh = false) {
+    part.rows = (total - done) / lanes < NDR_ROWS ? (total - done) / lanes : NDR_ROWS;
+    part.data = (const char *)tile->data + done * bytes;
+    if (tile->factors) part.factors = (const char *)tile->factors + done * factors_bytes;
+    f->fold(&part, states, pitch);
+  }
+  int64_t rest = total % lanes;
+  if (rest == 0) return;
+  part.data = (const char *)tile->data + (total - rest) * bytes;
+  if (tile->factors) part.factors = (const char *)tile->factors + (total - rest) * factors_bytes;
+  part.lanes = part.row_stride = part.factors_stride = rest;
+  part.rows = 1;
+  f->fold(&part, states, pitch);
+}
+
+static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
+                     uint64_t *states) {
+  const ndr_value *value = &code->values[f->value];
+  const ndr_value *factors = f->factors < 0 ? value : &code->values[f->factors];
+  int64_t bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), pitch = b->engine->nest->pitch;
+  int64_t factors_bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)factors->dtype);
+  ndr_tile tile = *b->tile;
+  tile.lane_stride = 1;
+  tile.data = folded(b, value, memory, &tile.row_stride);
+  tile.factors = NULL;
+  tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
+  tile.ahead = 0;
+  if (f->factors >= 0) tile.factors = folded(b, factors, memory, &tile.factors_stride);
+  states += f->words_before * pitch;
+  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || tile.factors_stride == tile.lanes);
+  if (tile.period == 1 && dense && tile.cached && !f->indexed) {
+    fold_run(f, &tile, bytes, factors_bytes, states, pitch);
+    return;
+  }
+  if (f->indexed && tile.index_row < 0) turn_rows(&tile, bytes);
+  f->fold(&tile, states, pitch);
+}
+
+static void fold_block(const block *b, char *memory, uint64_t *states) {
+  const struct ndr_machine *machine = b->machine;
+  for (int c = 0; c < machine->code_count; c++) {
+    const ndr_code *code = machine->codes[c];
+    ndr_code_memory of = memory_of(code, &memory);
+    run_code(b, code, &of);
+    for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], &of, states + machine->block[c]);
+  }
+}
+
+void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
+                      uint64_t *states) {
+  const struct ndr_machine *machine = engine->machine;
+  ndr_tile part = *tile;
+  block b = {.engine = engine, .machine = machine, .tile = &part, .place = *place};
+  for (int64_t row = 0; row < tile->rows; row += part.rows) {
+    char *buffer = memory;
+    part.rows = tile->rows - row < machine->rows ? tile->rows - row : machine->rows;
+    part.index = tile->index + row * tile->index_row;
+    part.fresh = tile->fresh && row == 0;
+    for (int a = 0; a < machine->array_count; a++) {
+      if (machine->arrays >> a & 1) b.sources[a] = take(&b, a, buffer);
+      buffer += rounded(machine->elements * machine->walked[a].bytes);
+    }
+    fold_block(&b, buffer, states);
+    for (int w = 0; w < machine->walked_count; w++) b.place.at[w] += part.rows * machine->walked[w].row;
+  }
+}

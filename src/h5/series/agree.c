@@ -1,0 +1,143 @@
+/* See agree.h. */
+#include "h5/series/agree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/angle.h"
+#include "h5/cf/scale_units.h"
+#include "h5/file/attributes.h"
+
+/* Coordinates of a dim of one file; values is NULL where there are none. */
+typedef struct {
+  const ndr_h5_dataset *dataset;
+  int d;
+  ndr_scale_units units;
+  double *values;
+} axis;
+
+static void free_axis(axis *a) {
+  ndr_scale_units_free(&a->units);
+  free(a->values);
+  *a = (axis){.values = NULL};
+}
+
+static ndr_status read_axis(const ndr_h5_dataset *dataset, int d, axis *a) {
+  hid_t scale;
+  *a = (axis){.dataset = dataset, .d = d};
+  NDR_TRY(ndr_hdf_open_scale(dataset, d, false, &scale));
+  if (scale < 0) return NDR_OK;
+  ndr_status status = ndr_scale_units_read(dataset, scale, &a->units);
+  H5Dclose(scale);
+  NDR_TRY(status);
+  a->units.timed = ndr_time_units_parse(a->units.units, a->units.calendar, &a->units.time);
+  a->values = calloc((size_t)dataset->info.shape[d] + 1, sizeof *a->values); /* which sees an overflow */
+  if (!a->values) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", dataset->where);
+  return ndr_hdf_coordinate_values(dataset, d, false, a->values);
+}
+
+static bool decode(const axis *a, int64_t i, ndr_instant *instant) {
+  return ndr_time_decode(&a->units.time, a->values[i], fabs(a->values[i]) * a->units.precision, instant);
+}
+
+static bool same_instant(const axis *a, const axis *b, int64_t i) {
+  ndr_instant x, y;
+  bool dated[] = {decode(a, i, &x), decode(b, i, &y)};
+  if (!dated[0] || !dated[1]) return dated[0] == dated[1];
+  return x.day == y.day && x.microsecond == y.microsecond;
+}
+
+/* Whether a time has one date in both calendars. */
+static bool dates_alike(const axis *a, const axis *b, int64_t i) {
+  const ndr_time_units *x = &a->units.time, *y = &b->units.time;
+  ndr_instant instant;
+  if (x->calendar == y->calendar) return true;
+  return ndr_calendar_is_gregorian(x->calendar) && ndr_calendar_is_gregorian(y->calendar) &&
+         (!decode(a, i, &instant) || ndr_instant_is_gregorian(instant));
+}
+
+/* How far other coordinates may be apart: files write degrees with more or fewer digits. */
+static double tolerance(const axis *a, const axis *b) {
+  int64_t last = a->dataset->info.shape[a->d] - 1;
+  double far = fmax(fabs(a->values[0]), fabs(a->values[last]));
+  double step = last > 0 ? fabs(a->values[last] - a->values[0]) / (double)last : 0;
+  return fmax(1e-3 * step, 2 * far * fmax(a->units.precision, b->units.precision));
+}
+
+static bool same_units(const axis *a, const axis *b) {
+  const char *x = a->units.units, *y = b->units.units;
+  if (a->units.timed || b->units.timed) return a->units.timed && b->units.timed;
+  if (!x || !y || strcmp(x, y) == 0) return true;
+  return ndr_angle_radians(x) > 0 && ndr_angle_radians(x) == ndr_angle_radians(y);
+}
+
+static void write_value(const axis *a, int64_t i, char text[NDR_TIME_CHARS]) {
+  ndr_instant instant;
+  if (a->units.timed && decode(a, i, &instant))
+    ndr_time_write(&a->units.time, instant, ndr_time_precision_of(instant), text);
+  else
+    snprintf(text, NDR_TIME_CHARS, "%.9g", a->values[i]);
+}
+
+/* Ends a sentence on files that differ. */
+static const char *settle(const axis *a) {
+  return a->dataset->new_dims ? "members of a new dim have the same coordinates"
+                              : "files of a series have the same coordinates along its other dims";
+}
+
+static ndr_status fail_value(const axis *a, const axis *b, int64_t i) {
+  char dim[NDR_SCALE_DIM_TEXT], values[2][NDR_TIME_CHARS];
+  ndr_scale_name_dim(a->dataset, a->d, dim);
+  write_value(a, i, values[0]);
+  write_value(b, i, values[1]);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld] is %s, that of %s is %s; %s", b->dataset->where, dim, (long long)i,
+                  values[1], a->dataset->where, values[0], settle(a));
+}
+
+static ndr_status fail_calendar(const axis *a, const axis *b) {
+  char dim[NDR_SCALE_DIM_TEXT];
+  ndr_scale_name_dim(a->dataset, a->d, dim);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s is of the calendar %s, that of %s of the calendar %s; %s",
+                  b->dataset->where, dim, ndr_calendar_name(b->units.time.calendar), a->dataset->where,
+                  ndr_calendar_name(a->units.time.calendar), settle(a));
+}
+
+static ndr_status fail_units(const axis *a, const axis *b) {
+  char dim[NDR_SCALE_DIM_TEXT];
+  const char *x = a->units.units ? a->units.units : "", *y = b->units.units ? b->units.units : "";
+  ndr_scale_name_dim(a->dataset, a->d, dim);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s has units '%.80s', that of %s has '%.80s'; %s", b->dataset->where, dim, y,
+                  a->dataset->where, x, settle(a));
+}
+
+static ndr_status compare(const axis *a, const axis *b) {
+  bool timed = a->units.timed && b->units.timed;
+  if (!a->values || !b->values) return NDR_OK;
+  if (a->dataset->new_dims && !same_units(a, b)) return fail_units(a, b);
+  for (int64_t i = 0; i < a->dataset->info.shape[a->d]; i++) {
+    double x = a->values[i], y = b->values[i];
+    if (timed && !dates_alike(a, b, i)) return fail_calendar(a, b);
+    bool same = timed ? same_instant(a, b, i) : (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance(a, b);
+    if (!same) return fail_value(a, b, i);
+  }
+  return NDR_OK;
+}
+
+static ndr_status agree_along(const ndr_h5_dataset *series, int d) {
+  axis first = {.values = NULL}, other = {.values = NULL};
+  ndr_status status = read_axis(series->parts[0], d, &first);
+  for (int p = 1; p < series->part_count && status == NDR_OK && first.values; p++) {
+    status = read_axis(series->parts[p], d, &other);
+    if (status == NDR_OK) status = compare(&first, &other);
+    free_axis(&other);
+  }
+  free_axis(&first);
+  return status;
+}
+
+ndr_status ndr_series_agree(const ndr_h5_dataset *series) {
+  for (int d = 0; d < series->info.ndim; d++)
+    if (d != series->series_dim) NDR_TRY(agree_along(series, d));
+  return NDR_OK;
+}

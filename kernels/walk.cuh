@@ -445,7 +445,7 @@ template <class Op, class V, class R> struct running_total<Op, moments<V, R>> {
   NDR_DEVICE running_total() : about{0, unit<V>(0), 0}, sum(unit<V>(0)) {}
   NDR_DEVICE void add(const moments<V, R> &s) {
     about.mean = about.n == 0 ? s.mean : about.mean;
-    const V distance = s.mean - about.mean;
+    const V distance = s.n == 0 ? unit<V>(0) : s.mean - about.mean; /* its square may be infinite */
     about.n += s.n;
     about.m2 += s.m2 + s.n * square<R>(distance);
     sum = sum + scale(distance, s.n);

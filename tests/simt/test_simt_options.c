@@ -1,5 +1,6 @@
 /* Options and sets of operators under emulation: skip_nan, accumulation in f64 and several operators from one read,
  * which are compiled at run time, and the kernels that stand in where nothing can be compiled. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,27 @@ START_TEST(arrays_without_elements_are_reduced) {
 }
 END_TEST
 
+/* In the middle are splits without a valid element. The square of what lies between theirs and the others' is infinite.
+ */
+START_TEST(huge_equal_elements_have_no_variance) {
+  enum { DEVICE = 2, ROWS = 12000, COLUMNS = 64 };
+  int64_t shape[] = {ROWS, COLUMNS};
+  device_array array, result;
+  array_make(&array.host, NDR_F64, 2, shape, NULL);
+  for (int i = 0; i < ROWS * COLUMNS; i++)
+    ((double *)array.host.memory)[i] = i / COLUMNS >= ROWS / 3 && i / COLUMNS < ROWS / 3 * 2 ? (double)NAN : 1e200;
+  device_array_of(&array, DEVICE, 0);
+  array_make(&result.host, NDR_F64, 1, shape + 1, NULL);
+  device_array_of(&result, DEVICE, 0);
+  assert_ok(ndreduce(&array.tensor, NDR_DIMS(0), NDR_VAR, &result.tensor,
+                     NDR_OPTIONS(.skip_nan = true, .force_family = "thread")));
+  device_fetch(&result);
+  for (int k = 0; k < COLUMNS; k++) ck_assert_double_eq(((const double *)result.host.memory)[k], 0);
+  device_free(&result);
+  device_free(&array);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("options");
   TCase *cases = tcase_create("options");
@@ -118,6 +140,7 @@ int main(void) {
   tcase_add_loop_test(cases, test_compiled, 0, test_case_count(20));
   tcase_add_loop_test(cases, test_uncompiled, 0, test_case_count(20));
   tcase_add_test(cases, arrays_without_elements_are_reduced);
+  tcase_add_test(cases, huge_equal_elements_have_no_variance);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -4,7 +4,7 @@
 #ifndef NDR_LISTED_CUH
 #define NDR_LISTED_CUH
 
-#include "walk.cuh"
+#include "join.cuh"
 
 /* Where the elements of an output lie, counted from its first. */
 template <class Op> struct element_list {

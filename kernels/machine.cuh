@@ -31,17 +31,16 @@ NDR_DEVICE long long block() {
 NDR_DEVICE long long blocks() {
   return gridDim.x;
 }
-NDR_DEVICE void barrier() {
-  __syncthreads();
-}
-
-/* What every kernel does first. From compute capability 9.0 on its blocks may start as soon as those of the kernel that
- * precedes it in the stream are done (ndr_cuda_start): it waits until it sees what that has written. It does not let
- * the next kernel start before its own blocks are done: columns of 4 MB in a row would take 8.2 us each, not 6.7. */
+/* Every kernel calls this first. From compute capability 9.0 on it may start when the blocks of the kernel before it in
+ * the stream are done, but before what they wrote can be seen (ndr_cuda_start): this waits until it can. Nothing lets
+ * the next kernel start earlier than that: columns of 4 MB in a row would take 8.2 us each, not 6.7. */
 NDR_DEVICE void begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+NDR_DEVICE void barrier() {
+  __syncthreads();
 }
 
 /* The same of the block's first `count` threads, whole warps, wherever each warp calls it. Barriers of other threads

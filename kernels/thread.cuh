@@ -8,6 +8,7 @@
 
 #include "column.cuh"
 #include "emit.cuh"
+#include "join.cuh"
 
 /* fold_batch_of for sums of bytes: adds two columns at a time, in the 16-bit halves of a word. 257 rows fit. */
 template <class Op, int UNROLL> NDR_DEVICE void fold_bytes(typename Op::Accumulator *a, const ndr_vector *vector) {

@@ -7,7 +7,7 @@
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
-#include "walk.cuh"
+#include "join.cuh"
 
 /* Each thread has an accumulator for each element of a vector: with one block less, large ones stay in registers. */
 template <class Op> struct residency<NDR_KERNEL_TILE_COLUMNS, Op> {

@@ -8,7 +8,7 @@
 #ifndef NDR_TREE_CUH
 #define NDR_TREE_CUH
 
-#include "walk.cuh"
+#include "join.cuh"
 
 /* Folds `length` contiguous elements into the accumulators of `lanes` threads. Vectors are read from the first boundary
  * of a cache line or sector on. The elements before and after them are read one by one: their loads are issued before

@@ -163,8 +163,8 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  * replay. On the CPU host memory is allocated and freed. Executes that overlap are never lent the same workspace.
  *
  * From compute capability 9.0 and CUDA 12.3 on, kernels are started with programmatic stream serialization, which saves
- * up to 1 us of each: they see all that was queued before them. Edges of a graph between them are programmatic: what
- * lists its edges must take their data, too. */
+ * up to 1 us of each. They see all that was queued before them, as ever. In a captured graph the edges between them are
+ * programmatic: calls that list edges without their data (cudaGraphGetEdges of CUDA 12) then fail. */
 NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                                     size_t workspace_bytes, void *stream);
 

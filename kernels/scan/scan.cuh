@@ -20,6 +20,7 @@
 
 #include "scan_params.h"
 
+#include "join.cuh"
 #include "program.cuh"
 #include "row.cuh"
 #include "scan_totals.cuh"

@@ -1,4 +1,4 @@
-/* Facts about single dtypes and operators. Arrays are checked in check.c. */
+/* Facts about single dtypes and operators. Arrays are checked in request/check.c. */
 #include "core/types.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 
 #include "cuda/device.h"
 #include "cuda/library.h"
+#include "cuda/start.h"
 #include "gpuplan/launch.h"
 #include "spec/convert.h"
 

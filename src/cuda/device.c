@@ -4,9 +4,7 @@
 #include "cuda/compile/compiler.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { MOST_DEVICES = 64 };
 
@@ -59,34 +57,6 @@ ndr_status ndr_cuda_device(int id, ndr_device *device) {
   *device = known[id];
   pthread_mutex_unlock(&lock);
   return status;
-}
-
-/* Kernels can be captured with such edges, and drivers have them, from CUDA 12.3 on. */
-static bool starts_early(int id) {
-  static _Atomic signed char known[MOST_DEVICES]; /* 1: no, 2: yes */
-  int driver = 0, major = 0;
-  if (id < 0 || id >= MOST_DEVICES) return false;
-  if (known[id]) return known[id] > 1;
-  bool early = cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12030 &&
-               cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, id) == cudaSuccess && major >= 9;
-  known[id] = early ? 2 : 1;
-  return early;
-}
-
-ndr_status ndr_cuda_start(cudaKernel_t kernel, const ndr_cuda_grid *grid, const void *argument, void *stream) {
-  void *arguments[] = {(void *)(uintptr_t)argument};
-  cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
-                               .val = {.programmaticStreamSerializationAllowed = 1}};
-  cudaLaunchConfig_t config = {.gridDim = {grid->blocks, 1, 1},
-                               .blockDim = {grid->threads, 1, 1},
-                               .dynamicSmemBytes = grid->shared_bytes,
-                               .stream = (cudaStream_t)stream,
-                               .attrs = &early};
-  int id;
-  NDR_CUDA(cudaGetDevice(&id));
-  config.numAttrs = starts_early(id);
-  NDR_CUDA(cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
-  return NDR_OK;
 }
 
 ndr_status ndr_cuda_enter(int id, int *before) {

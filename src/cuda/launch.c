@@ -7,6 +7,7 @@
 #include "cuda/compile/nodes.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
+#include "cuda/start.h"
 #include "gpuplan/launch.h"
 #include "gpuplan/operands/operands.h"
 #include "gpuplan/operands/operators.h"

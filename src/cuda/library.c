@@ -1,4 +1,4 @@
-/* Loads kernels from the embedded fatbins. compile.c compiles those that the build lacks. */
+/* Loads kernels from the embedded fatbins. compile/compile.c compiles those that the build lacks. */
 #include "cuda/library.h"
 
 #include <pthread.h>

@@ -6,6 +6,7 @@
 #include "cuda/compile/compile.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
+#include "cuda/start.h"
 #include "spec/params.h"
 
 enum { THREADS = 256, MOST_BLOCKS = 1 << 16 };

@@ -215,7 +215,6 @@ void ndr_launch_end(ndr_launch *launch) {
   p->slots = p->splits + (p->split_groups > 1 ? p->split_groups : 0);
   p->work = tiles * p->splits;
   p->tiles = ndr_divisor(tiles);
-  if (ndr_kernel_has_teams(launch->kernel) || launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS)
-    p->thread.teams = ndr_divisor(p->thread.axis_teams);
+  if (ndr_kernel_has_teams(launch->kernel)) p->thread.teams = ndr_divisor(p->thread.axis_teams);
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
 }

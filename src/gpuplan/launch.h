@@ -89,7 +89,7 @@ void ndr_launches_end(ndr_plan *plan);
 /* Fills in all launches of a family's plan, and its workspace. */
 void ndr_launches_configure(ndr_plan *plan, ndr_launch_configure *configure);
 
-/* What kernels divide by a number with: nothing (magic 0) where it is 1, or 2^31 or more. */
+/* What kernels divide by a number with. */
 ndr_param_divisor ndr_divisor(int64_t by);
 
 /* Completes an axis whose size is set, so that kernels can divide by it. */

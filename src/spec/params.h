@@ -38,9 +38,10 @@ typedef struct ndr_param_axis {
   unsigned shift;
 } ndr_param_axis;
 
-/* Of a number from 1 to 2^31 - 1: n / it is (n * magic) >> (32 + shift) for n < 2^31, as for an axis. */
+/* Of a number from 2 to 2^31 - 1: n / number is (n * magic) >> (32 + shift) for n < 2^31, as for an axis. magic is 0 of
+ * other numbers, which are 1 or not divided by. */
 typedef struct ndr_param_divisor {
-  unsigned magic; /* 0 where the number is 1 */
+  unsigned magic;
   unsigned shift;
 } ndr_param_divisor;
 
@@ -99,18 +100,18 @@ typedef struct ndr_param_thread {
   unsigned char phase_step_log; /* log2 of the elements of which all differences between phases are multiples */
   unsigned char phase_inverse;  /* rows, modulo `phases`, after which a phase is larger by that step */
   int rows;                     /* rows that a team reads at a time: a multiple of `phases` */
-  int inner;                    /* see outer_stride */
   ndr_param_threads joiners;    /* threads that join the rows of a column */
   ndr_param_divisor lane_count; /* of lanes.count */
+  /* thread_vectors, thread_shifted and thread_phased, where axes[0] stands for two, which merge in the array but not in
+   * the result: */
+  int inner;              /* outputs along the faster of the two; 0: there is one axis */
+  long long outer_stride; /* of the slower one in the result */
   /* all: */
   ndr_param_divisor teams; /* of axis_teams, where numbers are small */
   long long axis_teams;    /* teams that the fastest axis takes */
   long long others;        /* combinations of the other kept axes */
   long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
                               writes its results; more: neighbouring threads write those of neighbouring teams */
-  /* thread_vectors, thread_shifted and thread_phased, where axes[0] stands for two, which merge in the array but not in
-   * the result: `inner` outputs lie along the faster of the two; 0: there is one axis. */
-  long long outer_stride; /* of the slower one in the result */
 } ndr_param_thread;
 
 /* The most rows that thread_few takes; vectors that a thread of it loads at once, fewer of single bytes, whose columns

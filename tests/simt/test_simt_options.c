@@ -112,24 +112,34 @@ START_TEST(arrays_without_elements_are_reduced) {
 }
 END_TEST
 
-/* In the middle are splits without a valid element. The square of what lies between theirs and the others' is infinite.
- */
-START_TEST(huge_equal_elements_have_no_variance) {
+/* The variance of 64 columns of 12,000 elements, a third of which in the middle are others. Each thread joins the
+ * states of several splits. */
+static double variance_of_columns(double elements, double others, bool skip_nan) {
   enum { DEVICE = 2, ROWS = 12000, COLUMNS = 64 };
   int64_t shape[] = {ROWS, COLUMNS};
   device_array array, result;
   array_make(&array.host, NDR_F64, 2, shape, NULL);
   for (int i = 0; i < ROWS * COLUMNS; i++)
-    ((double *)array.host.memory)[i] = i / COLUMNS >= ROWS / 3 && i / COLUMNS < ROWS / 3 * 2 ? (double)NAN : 1e200;
+    ((double *)array.host.memory)[i] = i / COLUMNS >= ROWS / 3 && i / COLUMNS < ROWS / 3 * 2 ? others : elements;
   device_array_of(&array, DEVICE, 0);
   array_make(&result.host, NDR_F64, 1, shape + 1, NULL);
   device_array_of(&result, DEVICE, 0);
   assert_ok(ndreduce(&array.tensor, NDR_DIMS(0), NDR_VAR, &result.tensor,
-                     NDR_OPTIONS(.skip_nan = true, .force_family = "thread")));
+                     NDR_OPTIONS(.skip_nan = skip_nan, .force_family = "thread")));
   device_fetch(&result);
-  for (int k = 0; k < COLUMNS; k++) ck_assert_double_eq(((const double *)result.host.memory)[k], 0);
+  double first = *(const double *)result.host.memory;
+  for (int k = 1; k < COLUMNS; k++)
+    ck_assert(memcmp((const double *)result.host.memory + k, &first, sizeof first) == 0);
   device_free(&result);
   device_free(&array);
+  return first;
+}
+
+/* Splits without a valid element have a mean of 0: the square of its distance from the others' would be infinite. */
+START_TEST(variance_of_huge_elements) {
+  ck_assert_double_eq(variance_of_columns(1e200, (double)NAN, true), 0);
+  ck_assert_double_eq(variance_of_columns(0, 1e200, false), (double)INFINITY);
+  ck_assert_double_eq(variance_of_columns(-1e200, 1e200, false), (double)INFINITY);
 }
 END_TEST
 
@@ -140,7 +150,7 @@ int main(void) {
   tcase_add_loop_test(cases, test_compiled, 0, test_case_count(20));
   tcase_add_loop_test(cases, test_uncompiled, 0, test_case_count(20));
   tcase_add_test(cases, arrays_without_elements_are_reduced);
-  tcase_add_test(cases, huge_equal_elements_have_no_variance);
+  tcase_add_test(cases, variance_of_huge_elements);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

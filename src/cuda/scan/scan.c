@@ -1,9 +1,10 @@
-/* Executes plans of scans, which src/gpuplan/scan*.c has made. */
+/* Executes plans of scans, which src/gpuplan/scan/scan*.c has made. */
 #include "cuda/scan/scan.h"
 
 #include "cuda/compile/compile.h"
 #include "cuda/device.h"
 #include "cuda/scan/select.h"
+#include "cuda/start.h"
 #include "cuda/workspace.h"
 #include "gpuplan/scan/scan.h"
 

@@ -3,6 +3,7 @@
 
 #include "cuda/compile/compile.h"
 #include "cuda/device.h"
+#include "cuda/start.h"
 #include "cuda/workspace.h"
 #include "gpuplan/scan/select.h"
 

@@ -1,6 +1,5 @@
 /* Launches of the kernels of scans, kernels/scan/scan*.cuh, which are compiled at run time: the families lines and
- * columns.
- */
+ * columns. */
 #ifndef NDR_GPUPLAN_SCAN_H
 #define NDR_GPUPLAN_SCAN_H
 

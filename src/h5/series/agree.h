@@ -1,7 +1,7 @@
 /* The coordinates that the files of a series share: those of all dims but the one along which they follow each other.
  */
-#ifndef NDR_H5_FILE_AGREE_H
-#define NDR_H5_FILE_AGREE_H
+#ifndef NDR_H5_SERIES_AGREE_H
+#define NDR_H5_SERIES_AGREE_H
 
 #include "h5/file/dataset.h"
 

@@ -1,6 +1,6 @@
 /* Open datasets that follow each other along a dim, as one. */
-#ifndef NDR_H5_FILE_JOIN_H
-#define NDR_H5_FILE_JOIN_H
+#ifndef NDR_H5_SERIES_JOIN_H
+#define NDR_H5_SERIES_JOIN_H
 
 #include "h5/file/dataset.h"
 

@@ -1,7 +1,7 @@
 /* Datasets as the members of a new dim, that of an ensemble: each has a first dim of size 1 that its file does not
  * have. */
-#ifndef NDR_H5_FILE_STACK_H
-#define NDR_H5_FILE_STACK_H
+#ifndef NDR_H5_SERIES_STACK_H
+#define NDR_H5_SERIES_STACK_H
 
 #include "h5/file/dataset.h"
 

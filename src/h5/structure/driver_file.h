@@ -1,6 +1,6 @@
 /* What our drivers of HDF5 have alike: an open file's sizes, and the answers to HDF5's questions about them. */
-#ifndef NDR_H5_FILE_DRIVER_FILE_H
-#define NDR_H5_FILE_DRIVER_FILE_H
+#ifndef NDR_H5_STRUCTURE_DRIVER_FILE_H
+#define NDR_H5_STRUCTURE_DRIVER_FILE_H
 
 #include "h5/file/hdf.h"
 #if H5_VERSION_GE(1, 13, 0)

@@ -1,7 +1,7 @@
 /* Bytes of one file that have been read, so that they need not be read again, here or by another rank. Knows nothing of
  * what they mean. */
-#ifndef NDR_H5_FILE_IMAGE_H
-#define NDR_H5_FILE_IMAGE_H
+#ifndef NDR_H5_STRUCTURE_IMAGE_H
+#define NDR_H5_STRUCTURE_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* A driver of HDF5 for files that several ranks read: what one of them has read of a file, the others need not. It is
  * otherwise like HDF5's own driver sec2. */
-#ifndef NDR_H5_FILE_READING_DRIVER_H
-#define NDR_H5_FILE_READING_DRIVER_H
+#ifndef NDR_H5_STRUCTURE_READING_DRIVER_H
+#define NDR_H5_STRUCTURE_READING_DRIVER_H
 
 #include "h5/file/hdf.h"
 #include "h5/structure/structure.h"

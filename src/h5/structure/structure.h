@@ -2,8 +2,8 @@
  * chunks, coordinates. Rank 0 reads them, and keeps what it has read; the others have what rank 0 has handed them
  * (ranks/share.c), and read what they lack. On each rank the structure belongs to the thread that makes the collective
  * calls; while files are open, it is used inside HDF5's lock. */
-#ifndef NDR_H5_FILE_STRUCTURE_H
-#define NDR_H5_FILE_STRUCTURE_H
+#ifndef NDR_H5_STRUCTURE_STRUCTURE_H
+#define NDR_H5_STRUCTURE_STRUCTURE_H
 
 #include "h5/structure/image.h"
 #include "ndreduce/h5_dataset.h"

@@ -27,16 +27,39 @@
   X(walk, "walk")                                                                                                      \
   X(join, "join")                                                                                                      \
   X(tree, "tree")                                                                                                      \
-  X(listed, "listed") X(column, "column") X(emit, "emit") X(thread, "thread") X(phased, "phased") X(dense, "dense")    \
-      X(few, "few") X(tile, "tile") X(columns3, "columns3") X(groups, "groups") X(stage, "stage")                      \
-          X(tile_rows, "tile_rows") X(staged, "staged") X(runs, "runs") X(vectors, "vectors") X(row, "row")            \
-              X(states, "states") X(chunks, "program/chunks") X(operands, "program/operands")                          \
-                  X(table, "program/table") X(zones, "program/zones") X(fused, "program/fused")                        \
-                      X(numbers, "program/numbers") X(parts, "program/parts") X(weighted, "program/weighted")          \
-                          X(program, "program/program") X(scan, "scan/scan") X(scan_tile, "scan/scan_tile")            \
-                              X(scan_lines, "scan/scan_lines") X(scan_columns, "scan/scan_columns")                    \
-                                  X(scan_totals, "scan/scan_totals") X(select, "scan/select")                          \
-                                      X(select_slices, "scan/select_slices")
+  X(listed, "listed")                                                                                                  \
+  X(column, "column")                                                                                                  \
+  X(emit, "emit")                                                                                                      \
+  X(thread, "thread")                                                                                                  \
+  X(phased, "phased")                                                                                                  \
+  X(dense, "dense")                                                                                                    \
+  X(few, "few")                                                                                                        \
+  X(tile, "tile")                                                                                                      \
+  X(columns3, "columns3")                                                                                              \
+  X(groups, "groups")                                                                                                  \
+  X(stage, "stage")                                                                                                    \
+  X(tile_rows, "tile_rows")                                                                                            \
+  X(staged, "staged")                                                                                                  \
+  X(runs, "runs")                                                                                                      \
+  X(vectors, "vectors")                                                                                                \
+  X(row, "row")                                                                                                        \
+  X(states, "states")                                                                                                  \
+  X(chunks, "program/chunks")                                                                                          \
+  X(operands, "program/operands")                                                                                      \
+  X(table, "program/table")                                                                                            \
+  X(zones, "program/zones")                                                                                            \
+  X(fused, "program/fused")                                                                                            \
+  X(numbers, "program/numbers")                                                                                        \
+  X(parts, "program/parts")                                                                                            \
+  X(weighted, "program/weighted")                                                                                      \
+  X(program, "program/program")                                                                                        \
+  X(scan, "scan/scan")                                                                                                 \
+  X(scan_tile, "scan/scan_tile")                                                                                       \
+  X(scan_lines, "scan/scan_lines")                                                                                     \
+  X(scan_columns, "scan/scan_columns")                                                                                 \
+  X(scan_totals, "scan/scan_totals")                                                                                   \
+  X(select, "scan/select")                                                                                             \
+  X(select_slices, "scan/select_slices")
 
 #define EMBED_KERNEL(name, file) EMBED(name, NDR_KERNEL_DIR "/" file ".cuh")
 KERNEL_FILES(EMBED_KERNEL)

@@ -5,7 +5,7 @@
 
 #include "gpuplan/launch.h"
 
-/* Bytes of all arrays that a thread has in flight, and registers that they may take, as in kernels/program/chunks.cuh. */
+/* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, and registers they may take. */
 enum { NDR_FLIGHT_BYTES = 64, NDR_FLIGHT_REGISTERS = 40 };
 
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */

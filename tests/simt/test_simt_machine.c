@@ -20,6 +20,7 @@ typedef struct call {
 } call;
 
 static simt_module trials;
+static bool early; /* launches begin while what precedes them still runs */
 
 static void one_thread(const void *argument) {
   const call *c = argument;
@@ -37,6 +38,7 @@ static const char *run(const char *name, int64_t grid, int threads, size_t share
                         .shared = shared,
                         .statics = trials.statics,
                         .statics_bytes = trials.statics_bytes,
+                        .early = early,
                         .order = order};
   return simt_run(&launch);
 }
@@ -61,6 +63,16 @@ START_TEST(test_barriers) {
     ck_assert_ptr_null(run("trial_reverse", 2, 1024, 0, order, out, NULL));
     for (int i = 0; i < 1024; i++) ck_assert_int_eq(out[i], 200 + 1023 - i);
   }
+}
+END_TEST
+
+START_TEST(test_early_threads_must_wait) {
+  int out[64];
+  ck_assert_ptr_null(run("trial_begins", 2, 64, 0, 0, out, NULL));
+  early = true;
+  ck_assert_ptr_null(run("trial_begins", 2, 64, 0, 0, out, out));
+  assert_noticed(run("trial_begins", 2, 64, 0, 0, out, NULL), "thread 63 of block 0: it did not wait");
+  early = false;
 }
 END_TEST
 
@@ -174,9 +186,9 @@ int main(void) {
     return 1;
   }
   suite_case(suite, "runs", 60, test_places, test_barriers, test_shuffles, test_halves, test_arithmetic, NULL);
-  suite_case(suite, "notices", 60, test_missing_barriers_show, test_shared_memory_starts_poisoned,
-             test_divergence_is_noticed, test_unaligned_vectors_are_noticed, test_bad_launches_are_noticed, test_guards,
-             NULL);
+  suite_case(suite, "notices", 60, test_early_threads_must_wait, test_missing_barriers_show,
+             test_shared_memory_starts_poisoned, test_divergence_is_noticed, test_unaligned_vectors_are_noticed,
+             test_bad_launches_are_noticed, test_guards, NULL);
 #if WITH_ASAN
   TCase *deadly = tcase_create("sanitizer");
   tcase_add_exit_test(deadly, test_sanitizer_sees_shared_memory_end, 1);

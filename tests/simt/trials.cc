@@ -16,6 +16,12 @@ NDR_KERNEL trial_identity(const trial t) {
       (int)(machine::blocks() * 10000 + machine::block() * 1000 + machine::thread());
 }
 
+/* Threads but the last wait for what runs before the launch; where `in` is not NULL, all do. */
+NDR_KERNEL trial_begins(const trial t) {
+  if (t.in || machine::thread() < machine::threads() - 1) machine::begin();
+  t.out[machine::thread()] = machine::thread();
+}
+
 /* Each thread hands a value to the thread opposite, through memory. */
 NDR_KERNEL trial_reverse(const trial t) {
   int *values = shared_array<int>(), last = machine::threads() - 1;

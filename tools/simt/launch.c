@@ -117,7 +117,8 @@ static void run_thread(void) {
     fibre_acquire(&token);
     running->begun = false;
     launch->body(launch->argument);
-    if (launch->early && !running->begun) simt_fail("", 0, "it did not wait for what runs before its launch");
+    if (launch->early && !running->begun)
+      simt_fail(__FILE__, __LINE__, "it did not wait for what runs before its launch");
     fibre_release(&token);
     wait_as(RETURNED, "", 0);
   }

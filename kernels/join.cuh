@@ -36,21 +36,23 @@ NDR_DEVICE int first_lane(bool bit, int lanes) {
   return bits ? from + machine::first_bit(bits) : from;
 }
 
-/* Joins what LANES neighbouring threads have, or `lanes` where LANES is 0: a power of 2, up to a warp. Each gets the
- * total. */
-template <int LANES, class S, class Join> NDR_DEVICE void join_neighbours(S &s, int lanes, const Join &join) {
+/* A tree over LANES neighbouring threads, or over `lanes` where LANES is 0: a power of 2, up to a warp. Each step joins
+ * what another lane has, and each lane gets the total. */
+template <int LANES, class S, class Join> NDR_DEVICE void join_tree(S &s, int lanes, const Join &join) {
 #pragma unroll(LANES ? LANES : 1)
   for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) join(s, shuffle_state(s, mask));
+}
+
+/* Joins accumulators or states of such neighbours. */
+template <int LANES, class S, class Join> NDR_DEVICE void join_neighbours(S &s, int lanes, const Join &join) {
+  join_tree<LANES>(s, lanes, join);
 }
 
 /* What is neither infinite nor NaN; otherwise 0. */
 template <class R> NDR_DEVICE R finite_part(R x) {
   return x - x == 0 ? x : (R)0;
 }
-NDR_DEVICE c64 finite_part(c64 x) {
-  return {finite_part(x.re), finite_part(x.im)};
-}
-NDR_DEVICE c128 finite_part(c128 x) {
+template <class R> NDR_DEVICE complex<R> finite_part(complex<R> x) {
   return {finite_part(x.re), finite_part(x.im)};
 }
 
@@ -64,30 +66,21 @@ NDR_DEVICE void join_neighbours(moments<V, R> &a, int lanes, const Join &) {
     R n;
     V sum;
   };
-  const int count = LANES ? LANES : lanes;
-  const V pivot = state_of_lane(a.mean, first_lane(a.n != 0, count));
+  const V pivot = state_of_lane(a.mean, first_lane(a.n != 0, LANES ? LANES : lanes));
   distances all = {a.n, scale(a.mean - pivot, a.n)};
-#pragma unroll(LANES ? LANES : 1)
-  for (int mask = count >> 1; mask > 0; mask >>= 1) {
-    const distances other = shuffle_state(all, mask);
-    all = {all.n + other.n, all.sum + other.sum};
-  }
+  join_tree<LANES>(all, lanes, [](distances &x, const distances &y) { x = {x.n + y.n, x.sum + y.sum}; });
   const V mean = pivot + finite_part(scale(all.sum, all.n == 0 ? (R)0 : fraction((R)1, all.n)));
   R m2 = a.n == 0 ? (R)0 : a.m2 + a.n * square<R>(a.mean - mean);
-#pragma unroll(LANES ? LANES : 1)
-  for (int mask = count >> 1; mask > 0; mask >>= 1) m2 += shuffle_state(m2, mask);
+  join_tree<LANES>(m2, lanes, [](R &x, const R &y) { x += y; });
   a = {all.n, mean, m2};
 }
 
 /* The same of exponentials: the maximum first, so that a lane takes one exponential, and not one for each step. */
 template <int LANES, class R, class Join> NDR_DEVICE void join_neighbours(exponentials<R> &a, int lanes, const Join &) {
   R most = a.max;
-#pragma unroll(LANES ? LANES : 1)
-  for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1)
-    most = extreme<1, false>::join(most, shuffle_state(most, mask));
+  join_tree<LANES>(most, lanes, [](R &x, const R &y) { x = extreme<1, false>::join(x, y); });
   R sum = a.max == most ? a.sum : a.sum * exponential(a.max - most);
-#pragma unroll(LANES ? LANES : 1)
-  for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) sum += shuffle_state(sum, mask);
+  join_tree<LANES>(sum, lanes, [](R &x, const R &y) { x += y; });
   a = {most, sum};
 }
 
@@ -153,13 +146,6 @@ template <class Op, class State = typename Op::State> struct running_total {
   NDR_DEVICE void add(const State &s) { Op::join_states(all, s); }
   NDR_DEVICE State total() const { return all; }
 };
-
-NDR_DEVICE double inner_product(double a, double b) {
-  return a * b;
-}
-NDR_DEVICE double inner_product(c128 a, c128 b) {
-  return a.re * b.re + a.im * b.im;
-}
 
 /* The same of moments, by distances from a pivot, which is one of their means: nothing waits for a division. The
  * relative error of m2 is at most that of one rounding, divided by the part of all elements that the pivot stands for:

@@ -164,6 +164,13 @@ template <class R, class V> NDR_DEVICE R square(V x) {
 template <class R, class P> NDR_DEVICE R square(complex<P> x) {
   return (R)x.re * (R)x.re + (R)x.im * (R)x.im;
 }
+/* The inner product of the plane, where |x|^2 is that of x with itself. */
+template <class R> NDR_DEVICE R inner_product(R a, R b) {
+  return a * b;
+}
+template <class R> NDR_DEVICE R inner_product(complex<R> a, complex<R> b) {
+  return a.re * b.re + a.im * b.im;
+}
 
 /* A word of a state holds an integer, or the bits of an f64. */
 NDR_DEVICE ndr_word to_word(i64 x) {

@@ -155,8 +155,6 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     if constexpr (RELIABLE) s.squares = 0;
     return s;
   }
-  static NDR_DEVICE double product(double a, double b) { return a * b; }
-  static NDR_DEVICE double product(c128 a, c128 b) { return a.re * b.re + a.im * b.im; }
 
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
@@ -172,7 +170,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
       const double w = base::template weight_at<SKIP, N>(x, i);
       const point d = base::template value_at<SKIP, N>(x, i) - a.pivot, term = scale(d, w);
       add_term<point, N>(sums, i, term);
-      add_term<double, N>(abouts, i, product(term, d));
+      add_term<double, N>(abouts, i, inner_product(term, d));
       add_term<double, N>(weights, i, w);
       if constexpr (RELIABLE) a.squares += w * w;
     }
@@ -190,7 +188,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     const point pivot = most > 0 ? value_of<point>(heaviest) : a.pivot;
     if (a.n != 0) {
       const point by = pivot - a.pivot;
-      a.about += a.n * product(by, by) - 2 * product(by, a.sum);
+      a.about += a.n * inner_product(by, by) - 2 * inner_product(by, a.sum);
       a.sum = a.sum - scale(by, a.n);
     }
     a.pivot = pivot;
@@ -200,7 +198,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
   NDR_CALLED State widen(Accumulator a) {
     State s;
     point delta = scale(a.sum, a.n == 0 ? 0 : 1 / a.n);
-    double m2 = a.about - product(a.sum, delta);
+    double m2 = a.about - inner_product(a.sum, delta);
     s.n = a.n;
     s.mean = a.pivot + delta;
     s.m2 = m2 < 0 && a.about >= 0 ? 0 : m2;
@@ -228,7 +226,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     point pivot = other ? b.pivot : a.pivot;
     point by = (other ? a.pivot : b.pivot) - pivot, sum = other ? a.sum : b.sum;
     double n = other ? a.n : b.n;
-    a.about += b.about + 2 * product(by, sum) + n * product(by, by);
+    a.about += b.about + 2 * inner_product(by, sum) + n * inner_product(by, by);
     a.sum = a.sum + b.sum + scale(by, n);
     a.n += b.n;
     a.pivot = pivot;

@@ -49,7 +49,8 @@ static stage stage_of(const ndr_canonical *problem) {
   s.pitch = s.span;
   for (int a = kept; a < problem->kept_count; a++, s.axes++) {
     int64_t stride = problem->kept[a].stride;
-    if (s.axes == 0 ? stride < s.span : stride != s.pitch * s.side || s.side * s.pitch * s.bytes >= STAGE_BYTES) break;
+    bool fills = (double)s.side * (double)(s.pitch * s.bytes) >= STAGE_BYTES;
+    if (s.axes == 0 ? stride < s.span : fills || stride != s.pitch * s.side) break;
     if (s.axes == 0) s.pitch = stride;
     s.side *= problem->kept[a].size;
   }
@@ -90,15 +91,18 @@ static bool is_rows(const ndr_canonical *problem, const stage *s) {
  * `members` threads of an output, and then those of the next. */
 static int bank_conflicts(const stage *s, int members) {
   enum { ROW_BYTES = 128, WORD_BYTES = 4, WORDS = ROW_BYTES / WORD_BYTES };
-  int64_t read = s->bytes * elements_at_once(s), word = read > WORD_BYTES ? read : WORD_BYTES;
-  int64_t banks = ROW_BYTES / word, seen[WORDS];
+  uint64_t read = (uint64_t)(s->bytes * elements_at_once(s)), word = read > WORD_BYTES ? read : WORD_BYTES;
+  uint64_t banks = ROW_BYTES / word, seen[WORDS]; /* offsets may wrap: the bank stays the same */
   int most = 1;
-  for (int64_t t = 0; t < banks; t++) {
-    int64_t output = t / members, group = output / s->outputs, column = output - group * s->outputs;
-    int64_t element = t % members * elements_at_once(s);
-    seen[t] = (group * s->pitch + column * s->column_step + element * s->element_step) * s->bytes / word;
+  for (uint64_t t = 0; t < banks; t++) {
+    uint64_t output = t / (uint64_t)members, group = output / (uint64_t)s->outputs;
+    uint64_t column = output - group * (uint64_t)s->outputs;
+    uint64_t element = t % (uint64_t)members * (uint64_t)elements_at_once(s);
+    uint64_t offset =
+        group * (uint64_t)s->pitch + column * (uint64_t)s->column_step + element * (uint64_t)s->element_step;
+    seen[t] = offset * (uint64_t)s->bytes / word;
     int same = 1;
-    for (int64_t u = 0; u < t && same > 0; u++) /* 0: the word is read already */
+    for (uint64_t u = 0; u < t && same > 0; u++) /* 0: the word is read already */
       same = seen[u] == seen[t] ? 0 : same + (seen[u] % banks == seen[t] % banks);
     if (same > most) most = same;
   }

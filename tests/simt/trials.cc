@@ -18,7 +18,7 @@ NDR_KERNEL trial_identity(const trial t) {
 
 /* Threads but the last wait for what runs before the launch; where `in` is not NULL, all do. */
 NDR_KERNEL trial_begins(const trial t) {
-  if (t.in || machine::thread() < machine::threads() - 1) machine::begin();
+  if (t.in != NULL || machine::thread() < machine::threads() - 1) machine::begin();
   t.out[machine::thread()] = machine::thread();
 }
 

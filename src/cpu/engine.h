@@ -22,6 +22,7 @@ typedef struct ndr_engine {
   const ndr_canonical *problem;
   const ndr_isa *isa;
   const char *data;    /* the element where the walk starts */
+  int64_t span;        /* elements from there to behind the last of the array */
   const int32_t *rows; /* where the elements of the scattered axis are; NULL: there is none */
   int64_t bytes;       /* of an element */
   void *const *results;
@@ -41,6 +42,9 @@ typedef struct ndr_scratch {
  * ndr_isa.across fold. Its block is the caller's to set. */
 ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
                                   bool across);
+
+/* Elements of the array from the one where a walk starts to behind the last. */
+int64_t ndr_span(const ndr_canonical *problem);
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
  * number in its chunk. */

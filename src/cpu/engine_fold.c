@@ -14,6 +14,17 @@ ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *probl
   return described;
 }
 
+int64_t ndr_span(const ndr_canonical *problem) {
+  int64_t last = 0;
+  for (int k = 0; k < problem->kept_count; k++) last += (problem->kept[k].size - 1) * problem->kept[k].stride;
+  for (int r = 0; r < problem->reduced_count; r++) {
+    const ndr_axis *axis = &problem->reduced[r];
+    int64_t stride = axis->scattered ? problem->row_stride : axis->stride;
+    if (stride > 0) last += (axis->size - 1) * stride;
+  }
+  return last + 1;
+}
+
 /* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
   if (tile->index_row >= 0 || !ndr_op_is_index(op->state.op)) {
@@ -77,6 +88,7 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
     part.data = scratch->converted;
     part.rows_at = NULL;
     part.row_stride = part.lanes;
+    part.spare = NDR_SPARE_BYTES / (int64_t)ndr_dtype_bytes(to);
     part.cached = true;
     part.ahead = 0;
     for (int i = first; i < end; i++)
@@ -95,9 +107,10 @@ static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t 
   return left;
 }
 
-static void read_gathered(const ndr_scratch *scratch, ndr_tile *tile) {
+static void read_gathered(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile) {
   tile->data = scratch->gathered;
   tile->row_stride = tile->lanes;
+  tile->spare = NDR_SPARE_BYTES / engine->bytes;
   tile->cached = true;
   tile->ahead = 0;
 }
@@ -112,7 +125,7 @@ static void gather_layers(const ndr_engine *engine, const ndr_scratch *scratch, 
     gather(row_of(tile, row, engine->bytes), 1, tile->lane_stride, scratch->gathered + row * width * engine->bytes,
            together * layers, tile->lanes, 0);
   tile->lanes = tile->period = width;
-  read_gathered(scratch, tile);
+  read_gathered(engine, scratch, tile);
 }
 
 static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
@@ -124,7 +137,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride / nest->row_gap, nest->lane_stride,
                                                 scratch->gathered, (tile->rows - 1) * nest->row_gap + 1, tile->lanes,
                                                 tile->ahead);
-    read_gathered(scratch, tile);
+    read_gathered(engine, scratch, tile);
     tile->row_stride *= nest->row_gap;
   }
   for (int i = 0, end; i < engine->fold_count; i = end) {
@@ -135,22 +148,31 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
   }
 }
 
+/* What the array has behind each row of a tile that begins `offset` elements from engine->data; 0 where that is not
+ * known. */
+static int64_t spare_behind(const ndr_engine *engine, const ndr_tile *tile, int64_t offset) {
+  int64_t last = tile->row_stride > 0 ? (tile->rows - 1) * tile->row_stride : 0;
+  return engine->rows || tile->lane_stride != 1 ? 0 : engine->span - offset - last - tile->lanes;
+}
+
 /* Folds the whole rows of a run, and then the groups that are left as a row of their own. */
 static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile_place *place, ndr_tile *tile,
-                     int64_t groups, uint64_t *states) {
+                     int64_t offset, int64_t groups, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
-  int64_t row = nest->lanes / nest->period, rest = groups % row;
+  int64_t row = nest->lanes / nest->period, rest = groups % row, before = (groups - rest) * (nest->row_stride / row);
   ndr_tile tail = *tile;
   tile->rows = groups / row;
+  tile->spare = spare_behind(engine, tile, offset);
   if (tile->rows) {
     fold_tile(engine, scratch, place, tile, states);
     tail.fresh = false;
   }
   if (!rest) return;
-  tail.data = (const char *)tail.data + (groups - rest) * (nest->row_stride / row) * engine->bytes;
+  tail.data = (const char *)tail.data + before * engine->bytes;
   tail.index += (groups - rest) * nest->lane_index;
   tail.lanes = rest * nest->period;
   tail.rows = 1;
+  tail.spare = spare_behind(engine, &tail, offset + before);
   for (int w = 0; engine->machine && w < engine->machine->walked_count; w++)
     place->at[w] += (groups - rest) * engine->machine->walked[w].lane;
   fold_tile(engine, scratch, place, &tail, states);
@@ -161,7 +183,8 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   const ndr_nest *nest = engine->nest;
   int64_t blocks = nest->row_axis < 0 ? 0 : reduced->at[nest->row_axis];
   uint64_t *states = block + position * nest->period;
-  ndr_tile tile = {.data = engine->data + (kept->offset + reduced->offset) * engine->bytes,
+  int64_t offset = kept->offset + reduced->offset;
+  ndr_tile tile = {.data = engine->data + offset * engine->bytes,
                    .lanes = nest->lanes,
                    .row_stride = nest->row_stride,
                    .lane_stride = nest->lane_stride,
@@ -181,12 +204,13 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   if (engine->machine) ndr_machine_find(engine->machine, kept, reduced, &place);
   if (nest->form == NDR_NEST_RUN) {
     int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;
-    fold_run(engine, scratch, &place, &tile, left < full + row ? left : full, states);
+    fold_run(engine, scratch, &place, &tile, offset, left < full + row ? left : full, states);
     return;
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;
   tile.rows = rows < nest->rows ? rows : nest->rows;
   if (nest->form == NDR_NEST_ROWS) tile.lanes = tile.period = ndr_lanes_at(nest, kept);
+  tile.spare = spare_behind(engine, &tile, offset);
   if (nest->layers > 1) gather_layers(engine, scratch, ndr_layers_at(nest, kept), &tile);
   if (nest->rows_scattered) ndr_engine_find_rows(engine, scratch, scattered, &tile);
   fold_tile(engine, scratch, &place, &tile, states);

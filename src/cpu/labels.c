@@ -120,8 +120,9 @@ static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
   }
   nest->pitch = nest->groups * nest->lanes;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(elements * element_bytes(problem), 64) * 64;
-  nest->convert_bytes = ndr_cuts(elements * widest, 64) * 64;
+  nest->gather_bytes =
+      nest->lane_stride == 1 ? 0 : ndr_cuts(elements * element_bytes(problem), 64) * 64 + NDR_SPARE_BYTES;
+  nest->convert_bytes = ndr_cuts(elements * widest, 64) * 64 + NDR_SPARE_BYTES;
   nest->scratch_bytes = ndr_cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 

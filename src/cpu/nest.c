@@ -236,8 +236,8 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
   }
   nest->pitch = nest->chunk * nest->period;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes * nest->row_gap, 64) * 64;
-  nest->convert_bytes = ndr_least(converted, NDR_TILE_BYTES);
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes * nest->row_gap, 64) * 64 + NDR_SPARE_BYTES;
+  nest->convert_bytes = ndr_least(converted, NDR_TILE_BYTES) + (converted ? NDR_SPARE_BYTES : 0);
   nest->scratch_bytes =
       ndr_cuts(ndr_cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }

@@ -13,6 +13,8 @@
 
 #define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
 #define NDR_ROWS 255   /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
+/* What is gathered or converted has as many bytes behind it that may be read. */
+#define NDR_SPARE_BYTES 64
 
 typedef struct ndr_tile {
   const void *data;
@@ -22,6 +24,7 @@ typedef struct ndr_tile {
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
                            * lanes are outputs */
+  int64_t spare;          /* elements behind the last lane of every row that may be read, but do not count */
   int64_t lane_stride;    /* only kernels of `across` look at it: to the others lanes are contiguous */
   int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */

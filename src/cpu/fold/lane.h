@@ -115,6 +115,24 @@ typedef __m512i wide_bits;
 typedef __m256i wide_bits;
 #endif
 
+/* The bytes of half a register: loops are made for whole ones, and once more for halves. */
+#if defined __AVX512BW__
+#define HALF_BYTES 32
+#elif defined __AVX2__
+#define HALF_BYTES 16
+#else
+#define HALF_BYTES 8
+#endif
+
+/* The lanes that loops compute: the tile's and, where what lies behind each row may be read, as many more as fill half
+ * a register with elements of `bytes` bytes: compilers take lanes that are left over one by one. Nothing asks for what
+ * the additional lanes accumulate. */
+static inline int64_t whole_lanes(const ndr_tile *tile, int64_t bytes) {
+  const int64_t unit = bytes < HALF_BYTES ? HALF_BYTES / bytes : 1, whole = (tile->lanes + unit - 1) / unit * unit;
+  return whole - tile->lanes <= tile->spare ? whole : tile->lanes;
+}
+#define WHOLE_LANES whole_lanes(tile, (int64_t)sizeof(ELEMENT))
+
 static inline bool is_run(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
@@ -241,7 +259,7 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
 #define INDEX_WORDS(rows_of_lanes, target)                                                                             \
   do {                                                                                                                 \
     int64_t from_ = tile->index;                                                                                       \
-    for (int64_t first_ = 0; first_ < lanes; first_ += tile->period, from_ += tile->index_lane)                        \
+    for (int64_t first_ = 0; first_ < tile->lanes; first_ += tile->period, from_ += tile->index_lane)                  \
       for (int64_t l = first_; l < first_ + tile->period; l++)                                                         \
         (target)[l] = (uint64_t)(from_ + (int64_t)(rows_of_lanes)[l] * tile->index_row);                               \
   } while (0)

@@ -45,6 +45,7 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
   int64_t l = 0;
 #ifdef RUN_PART
   const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
+  if (!counts) SUM_LANES(EIGHT, 8 * RUN_PART)
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
   SUM_LANES(ONE_PART, RUN_PART)
 #endif

@@ -3,6 +3,7 @@
 #define ONE_PART(X) X(0)
 #define TWO_PARTS(X) X(0) X(1)
 #define FOUR_PARTS(X) X(0) X(1) X(2) X(3)
+#define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
 #define WEIGHTED_LANE(x, w)                                                                                            \
   const double weight = (double)(w), value = (double)(x), term = value * weight;                                       \

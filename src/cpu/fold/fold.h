@@ -54,8 +54,9 @@ typedef void ndr_convert(const void *from, void *to, int64_t count);
 /* An instruction of a program: out[l] from a[l], b[l] and c[l]. */
 typedef void ndr_step(const void *a, const void *b, const void *c, void *out, int64_t count);
 
-/* Instructions have the numbers of nodes; one more multiplies complex numbers by real ones. */
-enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_COUNT };
+/* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones; MULTIPLY_ADD adds c to a
+ * product, which is rounded before; of MULTIPLY_ADD_CONSTANT, only the first c is looked at. */
+enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_MULTIPLY_ADD, NDR_STEP_MULTIPLY_ADD_CONSTANT, NDR_STEP_COUNT };
 
 /* What the kernels of factors.h fold. */
 typedef enum ndr_factors {

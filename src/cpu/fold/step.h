@@ -121,6 +121,22 @@ static void step_scale_c128(const void *a_, const void *b_, const void *c_, void
   for (int64_t l = 0; l < count; l++) out[l] = (ndr_c128){a[l].re * b[l], a[l].im * b[l]};
 }
 
+#define MULTIPLY_ADD(name, type)                                                                                       \
+  static void step_multiply_add_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {    \
+    const type *restrict a = a_, *restrict b = b_, *restrict c = c_;                                                   \
+    type *restrict out = out_;                                                                                         \
+    for (int64_t l = 0; l < count; l++) out[l] = a[l] * b[l] + c[l];                                                   \
+  }                                                                                                                    \
+  static void step_multiply_add_constant_##name(const void *a_, const void *b_, const void *c_, void *out_,            \
+                                                int64_t count) {                                                       \
+    const type *restrict a = a_, *restrict b = b_, c = *(const type *)c_;                                              \
+    type *restrict out = out_;                                                                                         \
+    for (int64_t l = 0; l < count; l++) out[l] = a[l] * b[l] + c;                                                      \
+  }
+MULTIPLY_ADD(f32, float)
+MULTIPLY_ADD(f64, double)
+#undef MULTIPLY_ADD
+
 #define SELECT(name, type)                                                                                             \
   static void step_select_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {          \
     const uint8_t *restrict a = a_;                                                                                    \

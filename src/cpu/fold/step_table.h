@@ -30,6 +30,8 @@
     [NDR_NODE_EQUAL] = {[NDR_BOOL] = step_equal_8, BY_SIZE(equal), OF_FLOATS(equal), OF_COMPLEX(equal)},               \
     [NDR_NODE_UNEQUAL] = {[NDR_BOOL] = step_unequal_8, BY_SIZE(unequal), OF_FLOATS(unequal), OF_COMPLEX(unequal)},     \
     [NDR_NODE_AND] = {[NDR_BOOL] = step_and_bool}, [NDR_NODE_OR] = {[NDR_BOOL] = step_or_bool},                        \
+    [NDR_STEP_MULTIPLY_ADD] = {OF_FLOATS(multiply_add)},                                                               \
+    [NDR_STEP_MULTIPLY_ADD_CONSTANT] = {OF_FLOATS(multiply_add_constant)},                                             \
     [NDR_STEP_SCALE] = {[NDR_C128] = step_scale_c128}, [NDR_NODE_SELECT] = {                                           \
       [NDR_BOOL] = step_select_8,                                                                                      \
       [NDR_I8] = step_select_8,                                                                                        \

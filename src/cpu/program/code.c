@@ -180,6 +180,20 @@ static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a,
   }
 }
 
+/* A sum, one side of which may be a product that is computed with it. */
+static int sum_value(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int a, int b) {
+  for (int swapped = 0; swapped < 2; swapped++) {
+    const ndr_value *product = &code->values[swapped ? b : a];
+    const int other = swapped ? a : b;
+    const bool constant = code->values[other].constant;
+    int number = constant ? NDR_STEP_MULTIPLY_ADD_CONSTANT : NDR_STEP_MULTIPLY_ADD;
+    if (product->kind == NDR_VALUE_STEP && product->number == NDR_NODE_MULTIPLY && !product->constant &&
+        isa->step[number][dtype])
+      return ndr_code_step(code, isa, number, dtype, product->a, product->b, other);
+  }
+  return ndr_code_step(code, isa, NDR_NODE_ADD, dtype, a, b, -1);
+}
+
 static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_node *node, bool wide,
                       const int *values) {
   ndr_dtype dtype = held(node->dtype, wide);
@@ -192,6 +206,7 @@ static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *pro
   ndr_dtype of = (ndr_dtype)code->values[node->kind == NDR_NODE_SELECT ? b : a].dtype;
   if (node->kind == NDR_NODE_CONVERT) return ndr_code_convert(code, isa, a, dtype);
   if (node->kind == NDR_NODE_POWER) return power(code, isa, of, a, b);
+  if (node->kind == NDR_NODE_ADD) return sum_value(code, isa, of, a, b);
   if (plain_value(code, node->kind, of, a, &value)) return value;
   return ndr_code_step(code, isa, (int)node->kind, of, a, b, c);
 }

@@ -112,23 +112,27 @@ static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stri
 }
 #endif
 
-/* Transposes lanes of less than 16 contiguous bytes each. Every load reads 16 bytes, the rest of them from the lanes
- * that follow; the last lanes, which none follow, are gathered. */
+/* Transposes lanes of less than 16 contiguous bytes each. Every load reads 16 bytes, the rest of them from what
+ * follows; the last lanes, behind which there is too little, are gathered. `ahead` is as in ndr_tile. */
 static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to, int64_t rows,
-                               int64_t lanes) {
+                               int64_t lanes, int64_t ahead) {
   int64_t lane = 0;
+  if (ahead) prefetch_lanes(from, lane_stride * (int64_t)sizeof *to, lanes, ahead);
   for (; (lane + SIDE - 1) * lane_stride + SIDE <= (lanes - 1) * lane_stride + rows; lane += SIDE)
     GATHER(square)(from + lane * lane_stride, lane_stride, to + lane, lanes, rows);
   for (int64_t row = 0; row < rows; row++)
     GATHER(row)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes - lane);
 }
 
+/* As many rows take longer one element at a time than as a square. */
+#define FEW_ROWS_OF_SIDE (SIDE > 4 ? SIDE / 4 + 1 : 2)
+
 static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
                          int64_t lanes, int64_t ahead) {
   const GATHER(element) *from = source;
   GATHER(element) *to = target;
-  if (row_stride == 1 && lane_stride > 4 && rows < SIDE && lane_stride <= SIDE) {
-    GATHER(short_rows)(from, lane_stride, to, rows, lanes);
+  if (row_stride == 1 && lane_stride > 4 && rows < SIDE && (lane_stride <= SIDE || rows >= FEW_ROWS_OF_SIDE)) {
+    GATHER(short_rows)(from, lane_stride, to, rows, lanes, ahead);
     return;
   }
 #if defined WIDE && SIDE < 16
@@ -140,15 +144,18 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
     return;
   }
 #endif
-  int64_t row = 0, squares = lanes / SIDE * SIDE;
-  for (; row_stride == 1 && lane_stride > 4 && row + SIDE <= rows; row += SIDE) {
+  int64_t row = 0;
+  for (; row_stride == 1 && lane_stride > 4 && lanes >= SIDE && row + FEW_ROWS_OF_SIDE <= rows; row += SIDE) {
+    /* The last squares overlap those before. */
+    const int64_t r = row + SIDE <= rows ? row : rows - SIDE;
     if (ahead && row * (int64_t)sizeof *to % 64 == 0)
       prefetch_lanes(from + row, lane_stride * (int64_t)sizeof *to, lanes, ahead);
-    for (int64_t lane = 0; lane < squares; lane += SIDE)
-      GATHER(square)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes, SIDE);
-    for (int64_t r = row; r < row + SIDE && squares < lanes; r++)
-      GATHER(row)(from + r + squares * lane_stride, lane_stride, to + r * lanes + squares, lanes - squares);
+    for (int64_t lane = 0; lane < lanes; lane += SIDE) {
+      const int64_t l = lane + SIDE <= lanes ? lane : lanes - SIDE;
+      GATHER(square)(from + r + l * lane_stride, lane_stride, to + r * lanes + l, lanes, SIDE);
+    }
   }
+  if (row >= rows) return;
   if (ahead) {
     GATHER(far_rows)(from + row * row_stride, row_stride, lane_stride, to + row * lanes, rows - row, lanes, ahead);
     return;
@@ -159,6 +166,8 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
   }
   for (; row < rows; row++) GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
 }
+
+#undef FEW_ROWS_OF_SIDE
 
 /* As many rows as a step of `turn` has, and the lanes whose rows are read side by side: they fill a line of the target,
  * and are streams that prefetchers follow. */

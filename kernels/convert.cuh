@@ -1,6 +1,6 @@
 /* Converts elements as a file stores them to those that are reduced: takes them out of their chunks and out of planes
  * of bytes, puts them in this machine's byte order, marks missing ones NaN, and scales them. Its results equal those of
- * src/h5/read/unpack.c to the bit. */
+ * src/h5/read/unpack/unpack.c to the bit. */
 #ifndef NDR_CONVERT_CUH
 #define NDR_CONVERT_CUH
 

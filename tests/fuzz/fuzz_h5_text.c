@@ -16,7 +16,7 @@
 #include "h5/file/netcdf.h"
 #include "h5/time/group_by.h"
 #include "h5/time/time.h"
-#include "h5/write/scales.h"
+#include "h5/write/scale/scales.h"
 #include "ndreduce/h5.h"
 
 enum { MOST_NAMES = 4 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/stages.h"
+#include "h5/run/job/stages.h"
 #include "support/h5_any.h"
 #include "support/suite.h"
 

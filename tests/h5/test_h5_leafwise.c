@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "support/h5_any.h"
 #include "support/suite.h"
 

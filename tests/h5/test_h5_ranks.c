@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "h5/ranks/deal.h"
-#include "h5/run/job.h"
-#include "h5/run/stages.h"
+#include "h5/run/job/job.h"
+#include "h5/run/job/stages.h"
 #include "support/array.h"
 #include "support/h5_any.h"
 #include "support/suite.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/running.h"
+#include "h5/run/scan/running.h"
 #include "ndreduce/scan.h"
 #include "support/h5_any.h"
 #include "support/suite.h"

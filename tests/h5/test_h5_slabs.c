@@ -1,7 +1,7 @@
 /* Cutting arrays into slabs: every element once, on chunk borders, within the budget. */
 #include <stdlib.h>
 
-#include "h5/read/slab_iterator.h"
+#include "h5/read/slab/slab_iterator.h"
 #include "support/cases.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/status.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "h5/structure/structure.h"
 #include "support/h5_any.h"
 #include "support/suite.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "h5/read/unpack.h"
+#include "h5/read/unpack/unpack.h"
 #include "support/cases.h"
 #include "support/element.h"
 #include "support/h5_stored.h"

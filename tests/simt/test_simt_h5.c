@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "memory.h"
 #include "runtime/control.h"
 #include "runtime/stream.h"

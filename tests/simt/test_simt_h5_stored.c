@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "h5/file/dtype.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "memory.h"
 #include "runtime/control.h"
 #include "support/h5_any.h"

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "support/gpu_ranks.h"
 #include "support/h5_any.h"
 #include "support/suite.h"

@@ -2,7 +2,7 @@
 #ifndef TEST_SUPPORT_H5_STORED_H
 #define TEST_SUPPORT_H5_STORED_H
 
-#include "h5/read/unpack.h"
+#include "h5/read/unpack/unpack.h"
 #include "support/random.h"
 
 void h5_random_bytes(unsigned char *bytes, size_t count, rng *random);

@@ -2,7 +2,7 @@
 #ifndef NDR_H5_CF_PACKED_H
 #define NDR_H5_CF_PACKED_H
 
-#include "h5/read/unpack.h"
+#include "h5/read/unpack/unpack.h"
 
 /* A number in the widest dtype of its class: NDR_I64, NDR_U64 or NDR_F64. */
 typedef struct ndr_number {

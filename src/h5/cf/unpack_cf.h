@@ -3,7 +3,7 @@
 #define NDR_H5_CF_UNPACK_CF_H
 
 #include "h5/file/hdf.h"
-#include "h5/read/unpack.h"
+#include "h5/read/unpack/unpack.h"
 
 /* An attribute that is not what its name promises. It counts for nothing, or is an error if it scales. */
 typedef struct ndr_misfit {

@@ -5,7 +5,7 @@
 #include "h5/file/links.h"
 #include "h5/file/netcdf.h"
 #include "h5/file/remarks.h"
-#include "h5/read/unpack.h"
+#include "h5/read/unpack/unpack.h"
 #include "h5/time/time.h"
 #include "ndreduce/h5.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "h5/group/group_make.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 
 /* "lat:2,lon:2", to be freed. */
 static char *join_texts(const ndr_h5_groups *groups) {

@@ -4,8 +4,8 @@
 
 #include "h5/cf/scale_units.h"
 #include "h5/group/group_make.h"
-#include "h5/run/cut.h"
-#include "h5/run/job.h"
+#include "h5/run/job/cut.h"
+#include "h5/run/job/job.h"
 #include "h5/series/join.h"
 
 static ndr_status check_labels(const ndr_h5_dataset *labels) {

@@ -6,7 +6,7 @@
 
 #include "h5/cf/scale_units.h"
 #include "h5/group/group_axes.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 
 ndr_status ndr_group_fail_memory(const ndr_h5_dataset *dataset) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its groups", dataset->where);

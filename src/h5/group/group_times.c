@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "h5/group/group_make.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 #include "h5/time/time_axis.h"
 
 static ndr_status parse_key(const ndr_h5_dataset *dataset, const char *text, ndr_group_key *key) {

@@ -8,7 +8,7 @@
 #ifndef NDR_H5_RANKS_DEAL_H
 #define NDR_H5_RANKS_DEAL_H
 
-#include "h5/read/slab_iterator.h"
+#include "h5/read/slab/slab_iterator.h"
 
 typedef struct ndr_deal {
   int ranks;

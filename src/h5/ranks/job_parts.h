@@ -4,7 +4,7 @@
 #define NDR_H5_RANKS_JOB_PARTS_H
 
 #include "h5/ranks/state_file.h"
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 
 /* Opens what a job writes its partial states to, or takes them from; neither where it is all of one reduction. To be
  * closed even if that fails. */

@@ -5,7 +5,7 @@
 #include "core/words.h"
 #include "h5/ranks/job_parts.h"
 #include "h5/ranks/ranks_inside.h"
-#include "h5/read/route.h"
+#include "h5/read/route/route.h"
 
 /* The other ranks report to rank 0 at most this often. */
 #define REPORT_SECONDS 0.25

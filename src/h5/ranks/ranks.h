@@ -3,7 +3,7 @@
 #ifndef NDR_H5_RANKS_RANKS_H
 #define NDR_H5_RANKS_RANKS_H
 
-#include "h5/run/fold.h"
+#include "h5/run/leaf/fold.h"
 
 typedef struct ndr_ranks ndr_ranks;
 

@@ -5,9 +5,9 @@
 
 #include "core/words.h"
 #include "h5/ranks/ranks_inside.h"
-#include "h5/read/gather.h"
-#include "h5/run/host.h"
-#include "h5/run/leaf.h"
+#include "h5/read/route/gather.h"
+#include "h5/run/job/host.h"
+#include "h5/run/leaf/leaf.h"
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 

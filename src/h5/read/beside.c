@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/read/gather.h"
+#include "h5/read/route/gather.h"
 
 static int64_t times(int64_t a, int64_t b) {
   int64_t product;

@@ -4,8 +4,8 @@
 #ifndef NDR_H5_READ_BESIDE_H
 #define NDR_H5_READ_BESIDE_H
 
-#include "h5/read/reader.h"
-#include "h5/read/slab_iterator.h"
+#include "h5/read/route/reader.h"
+#include "h5/read/slab/slab_iterator.h"
 
 /* Weights, a mask, NDR_MAX_OPERANDS arrays of operators and as many of a condition. */
 #define NDR_MOST_BESIDES (2 + 2 * NDR_MAX_OPERANDS)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/status.h"
-#include "h5/read/gather.h"
+#include "h5/read/route/gather.h"
 
 static bool is_host(const ndr_uploader *uploader) {
   return uploader->device.device_type == kDLCPU;

@@ -5,7 +5,7 @@
 
 #include "h5/group/groups.h"
 #include "h5/ranks/deal.h"
-#include "h5/run/scan_dataset.h"
+#include "h5/run/scan/scan_dataset.h"
 #include "h5/series/join.h"
 #include "ndreduce/scan.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "h5/run/host.h"
-#include "h5/run/job.h"
+#include "h5/run/job/host.h"
+#include "h5/run/job/job.h"
 
 /* How far apart indices are that differ by one along dim d: they count row-major over the reduced dims. */
 static ndr_status find_step(const ndr_h5_dataset *dataset, const ndr_problem *problem, int d, int64_t *step) {

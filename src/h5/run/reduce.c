@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "h5/ranks/job_parts.h"
-#include "h5/read/route.h"
-#include "h5/run/fold.h"
-#include "h5/run/leafwise.h"
-#include "h5/run/scan.h"
+#include "h5/read/route/route.h"
+#include "h5/run/leaf/fold.h"
+#include "h5/run/leaf/leafwise.h"
+#include "h5/run/scan/scan.h"
 #include "ndreduce/device.h"
 
 /* A job while it runs. */

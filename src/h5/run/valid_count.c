@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "h5/cf/attributes.h"
-#include "h5/run/host.h"
-#include "h5/run/job.h"
+#include "h5/run/job/host.h"
+#include "h5/run/job/job.h"
 
 bool ndr_job_is_empty(const ndr_job *job) {
   for (int i = 0; i < job->problem.dim_count; i++)

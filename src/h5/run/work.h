@@ -2,7 +2,7 @@
 #ifndef NDR_H5_RUN_WORK_H
 #define NDR_H5_RUN_WORK_H
 
-#include "h5/run/job.h"
+#include "h5/run/job/job.h"
 
 typedef struct ndr_work {
   ndr_h5_dataset *dataset;

@@ -7,7 +7,7 @@
 
 #include "h5/cf/coordinates.h"
 #include "h5/file/attributes.h"
-#include "h5/write/label.h"
+#include "h5/write/scale/label.h"
 
 /* Times, and twice as many bounds, are read whole. */
 #define MOST_TIMES ((int64_t)4 << 20)

@@ -6,11 +6,11 @@
 
 #include "h5/cf/coordinates.h"
 #include "h5/file/dtype.h"
-#include "h5/run/host.h"
-#include "h5/run/job.h"
+#include "h5/run/job/host.h"
+#include "h5/run/job/job.h"
 #include "h5/write/addition.h"
-#include "h5/write/deflate_chunks.h"
-#include "h5/write/storage.h"
+#include "h5/write/storage/deflate_chunks.h"
+#include "h5/write/storage/storage.h"
 
 /* Takes over the problem and its ops[i]. */
 static ndr_status take_problem(ndr_addition *a, const ndr_problem *given, int i) {

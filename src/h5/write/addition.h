@@ -2,7 +2,7 @@
 #ifndef NDR_H5_WRITE_ADDITION_H
 #define NDR_H5_WRITE_ADDITION_H
 
-#include "h5/write/fill_value.h"
+#include "h5/write/storage/fill_value.h"
 #include "h5/write/writer.h"
 
 typedef struct ndr_addition {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "h5/file/attributes.h"
-#include "h5/write/cf_names.h"
+#include "h5/write/cf/cf_names.h"
 #include "h5/write/copy.h"
 #include "h5/write/writer.h"
 

@@ -4,7 +4,7 @@
 #include "h5/cf/variable.h"
 #include "h5/file/attributes.h"
 #include "h5/write/copy.h"
-#include "h5/write/elements.h"
+#include "h5/write/storage/elements.h"
 
 static bool same_shape(const ndr_h5_info *a, const ndr_h5_info *b) {
   return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/read/route.h"
-#include "h5/run/scan_dataset.h"
+#include "h5/read/route/route.h"
+#include "h5/run/scan/scan_dataset.h"
 #include "h5/write/addition.h"
-#include "h5/write/deflate_chunks.h"
+#include "h5/write/storage/deflate_chunks.h"
 
 /* A file is put together in memory if its results take no more than this part of the memory there is, and no more
  * bytes.

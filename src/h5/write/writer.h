@@ -3,9 +3,9 @@
 #define NDR_H5_WRITE_WRITER_H
 
 #include "common/atomic_file.h"
-#include "h5/write/cf_copy.h"
-#include "h5/write/file_driver.h"
-#include "h5/write/scales.h"
+#include "h5/write/cf/cf_copy.h"
+#include "h5/write/scale/scales.h"
+#include "h5/write/storage/file_driver.h"
 
 struct ndr_h5_writer {
   ndr_atomic_file file;

@@ -264,6 +264,13 @@ typedef struct {
   herr_t result; /* what the last visit came to */
 } iteration;
 
+static bool count_attributes(hid_t object, hsize_t *count) {
+  object_info info;
+  bool good = H5Oget_info2(object, &info, H5O_INFO_NUM_ATTRS) >= 0;
+  *count = good ? info.num_attrs : 0;
+  return good;
+}
+
 static herr_t visit_one(hid_t object, const char *name, const H5A_info_t *info, void *user) {
   iteration *i = user;
   i->visited++;
@@ -282,6 +289,37 @@ static int visit_decoded(void *user, ndr_raw *raw, const ndr_message *message) {
   return i->result;
 }
 
+#if H5_VERSION_GE(1, 12, 0)
+/* The name of attribute number `at`, to be freed; NULL if HDF5 cannot decode it. */
+static char *name_of(hid_t object, H5_iter_order_t order, hsize_t at) {
+  ssize_t length = H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, NULL, 0, H5P_DEFAULT);
+  char *name = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (name && H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, name, (size_t)length + 1, H5P_DEFAULT) >= 0)
+    return name;
+  free(name);
+  return NULL;
+}
+
+/* Visits attributes from *at on. H5Aiterate2 would open a dataset again, with default properties: from HDF5 1.12 on
+ * that fails if it was opened with a prefix for external files. */
+static herr_t iterate(iteration *i, H5_iter_order_t order, hsize_t *at) {
+  hsize_t count;
+  if (!count_attributes(i->object, &count)) return -1;
+  for (herr_t done = 0; *at < count; ++*at) {
+    char *name = name_of(i->object, order, *at);
+    if (!name) return -1;
+    done = visit_one(i->object, name, NULL, i);
+    free(name);
+    if (done != 0) return done;
+  }
+  return 0;
+}
+#else
+static herr_t iterate(iteration *i, H5_iter_order_t order, hsize_t *at) {
+  return H5Aiterate2(i->object, H5_INDEX_NAME, order, at, visit_one, i);
+}
+#endif
+
 /* Visits the attributes in the order in which they are stored: in that order HDF5 skips attributes without decoding
  * them. *lost counts those that it cannot decode. */
 static herr_t iterate_apart(iteration *i, hsize_t count, hsize_t *lost) {
@@ -289,19 +327,12 @@ static herr_t iterate_apart(iteration *i, hsize_t count, hsize_t *lost) {
   for (hsize_t at = 0; at < count;) {
     hsize_t from = at;
     i->visited = 0;
-    herr_t done = H5Aiterate2(i->object, H5_INDEX_NAME, H5_ITER_NATIVE, &from, visit_one, i);
+    herr_t done = iterate(i, H5_ITER_NATIVE, &from);
     if (done >= 0 || i->result != 0 || !ndr_hdf_is_malformed()) return done;
     at += i->visited + 1;
     (*lost)++;
   }
   return 0;
-}
-
-static bool count_attributes(hid_t object, hsize_t *count) {
-  object_info info;
-  bool good = H5Oget_info2(object, &info, H5O_INFO_NUM_ATTRS) >= 0;
-  *count = good ? info.num_attrs : 0;
-  return good;
 }
 
 herr_t ndr_header_iterate(hid_t object, H5A_operator2_t visit, void *user) {
@@ -314,7 +345,7 @@ herr_t ndr_header_iterate(hid_t object, H5A_operator2_t visit, void *user) {
     if (find_info(object, &info)) each_attribute(object, &info, visit_decoded, &i, &w);
     return i.result;
   }
-  herr_t done = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, visit_one, &i);
+  herr_t done = iterate(&i, H5_ITER_INC, &at);
   if (done >= 0 || i.visited > 0 || !ndr_hdf_is_malformed()) return done;
   return count_attributes(object, &count) ? iterate_apart(&i, count, &lost) : -1;
 }
@@ -347,7 +378,7 @@ static herr_t visit_nothing(hid_t object, const char *name, const H5A_info_t *in
 static htri_t all_decode(hid_t object, char names[NDR_HEADER_NAMES], char reason[NDR_HDF_REASON]) {
   iteration i = {object, visit_nothing, NULL, 0, 0};
   hsize_t count, lost, at = 0;
-  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &at, visit_one, &i) >= 0) return true;
+  if (iterate(&i, H5_ITER_NATIVE, &at) >= 0) return true;
   if (!ndr_hdf_is_malformed()) return -1;
   ndr_hdf_reason(reason);
   if (!count_attributes(object, &count) || iterate_apart(&i, count, &lost) < 0) return -1;

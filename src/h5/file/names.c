@@ -67,7 +67,7 @@ static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
  * group: the dim then has no name, and its data are as before. */
 static char *follow(ndr_h5_dataset *dataset, int d, const hobj_ref_t *reference) {
   char *path = NULL;
-  hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
+  hid_t object = H5Rdereference2(dataset->id, dataset->links->access, H5R_OBJECT, reference);
   if (!good(dataset, object >= 0 || !ndr_hdf_failed_to_read()) || object < 0) return NULL;
   H5I_type_t kind = H5Iget_type(object);
   bool scale = good(dataset, kind != H5I_BADID) && kind == H5I_DATASET;

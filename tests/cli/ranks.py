@@ -112,6 +112,12 @@ def check_errors(tool, folder, problems):
     os.makedirs(os.path.join(folder, "other"), exist_ok=True)
     # Rank 1 is in a folder that lacks the file; or one rank has a command line of its own.
     move = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"'
+    # Or it has the file, and may not read it, which root may not only without two of its capabilities.
+    os.makedirs(os.path.join(folder, "locked"), exist_ok=True)
+    shutil.copy(os.path.join(folder, "a.nc"), os.path.join(folder, "locked"))
+    os.chmod(os.path.join(folder, "locked", "a.nc"), 0)
+    humble = "setpriv --bounding-set -dac_override,-dac_read_search" if os.geteuid() == 0 else ""
+    lock = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && cd locked && exec {humble} "$@"; exec "$@"'
     lose = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export NDREDUCE_MPI_LIBRARY=/nowhere.so; exec "$@"'
 
     def other_line(rank, *line):
@@ -131,6 +137,7 @@ def check_errors(tool, folder, problems):
         refused([tool, *job, "--op", "nothing"], "nothing", 2)
         refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
         refused(["sh", "-c", move, "sh", tool, *job], "(rank 1 of 3)")
+        refused(["sh", "-c", lock, "sh", tool, *job], "a.nc: Permission denied (rank 1 of 3)")
         for rank in (0, 1):
             refused(other_line(rank, "--nonsense"), "nonsense", 2)
             refused(other_line(rank, "a.nc:/flat", "a.nc:/flat"), "is in another call than rank 0")

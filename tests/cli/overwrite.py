@@ -20,6 +20,9 @@ except ImportError:
     sys.exit(77)
 
 NOBODY = 65534
+# The tool may lie in a folder that is root's alone.
+AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+             "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
 
 
 class Folder:
@@ -63,9 +66,9 @@ class Folder:
         if not good:
             self.problems.append(what)
 
-    def run(self, *arguments, **how):
-        return subprocess.run([self.tool, *arguments, "-q"], cwd=self.path, capture_output=True, text=True, timeout=60,
-                              stdin=subprocess.DEVNULL, **how)
+    def run(self, *arguments, as_nobody=False):
+        return subprocess.run([*(AS_NOBODY if as_nobody else []), self.tool, *arguments, "-q"], cwd=self.path,
+                              capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
 
     def refuses(self, output, reason, *arguments, **how):
         """In one line, and everything is there as before."""
@@ -144,7 +147,7 @@ def check_permissions(folder):
         os.chown(folder.file("old.h5"), NOBODY, NOBODY)
         found = folder.replaces("old.h5", "a.h5:/x")
         folder.expect((found.st_uid, found.st_gid) == (NOBODY, NOBODY), f"owned by {found.st_uid}:{found.st_gid}")
-    user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    user = {"as_nobody": True} if os.geteuid() == 0 else {}
     os.chmod(folder.path, 0o777)
     for mode in (0, 0o444):
         folder.put("old.h5", mode)

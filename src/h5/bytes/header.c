@@ -293,7 +293,7 @@ static int visit_decoded(void *user, ndr_raw *raw, const ndr_message *message) {
 /* The name of attribute number `at`, to be freed; NULL if HDF5 cannot decode it. */
 static char *name_of(hid_t object, H5_iter_order_t order, hsize_t at) {
   ssize_t length = H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, NULL, 0, H5P_DEFAULT);
-  char *name = length < 0 ? NULL : malloc((size_t)length + 1);
+  char *name = length < 0 ? NULL : ndr_hdf_noted(malloc((size_t)length + 1));
   if (name && H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, name, (size_t)length + 1, H5P_DEFAULT) >= 0)
     return name;
   free(name);

@@ -17,6 +17,8 @@
     prefetch_row(w, (size_t)lanes * sizeof(WEIGHT));                                                                   \
   }
 
+#define EACH_LANES(width) for (int64_t l; (l = lanes_after(done, width, lanes)) >= 0; done = l + (width))
+
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
   {                                                                                                                    \
@@ -28,7 +30,7 @@
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
   if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
-  for (; l + (width) <= lanes; l += (width)) {                                                                         \
+  EACH_LANES(width) {                                                                                                  \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -42,19 +44,18 @@
 /* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. */
 static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict words, const bool counts) {
   const int64_t lanes = tile->lanes;
-  int64_t l = 0;
+  int64_t done = 0;
 #ifdef RUN_PART
   const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
-  if (!counts) SUM_LANES(EIGHT, 8 * RUN_PART)
+  if (!counts) SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
   SUM_LANES(ONE_PART, RUN_PART)
 #endif
-  const int64_t first = l;
-  for (; l < lanes; l++) words[l] = WORD(1)[l] = word_of(0);
-  for (int64_t row = 0; first < lanes && row < tile->rows; row++) {
+  for (int64_t l = done; l < lanes; l++) words[l] = WORD(1)[l] = word_of(0);
+  for (int64_t row = 0; done < lanes && row < tile->rows; row++) {
     const ELEMENT *restrict x = ROW(row);
     const WEIGHT *restrict w = WEIGHTS_OF(row);
-    for (l = first; l < lanes; l++) {
+    for (int64_t l = done; l < lanes; l++) {
       LANE_TERMS(x[l], w[l]);
       words[l] = word_of(f64_of(words[l]) + term);
       if (counts) WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + weight);
@@ -92,7 +93,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, m##i);                                                                      \
   if (squares) STORE_VECTOR(WORD(2) + l + (i)*RUN_PART, q##i);
 #define MOMENT_LANES(PARTS, width)                                                                                     \
-  for (; l + (width) <= lanes; l += (width)) {                                                                         \
+  EACH_LANES(width) {                                                                                                  \
     PARTS(BEGIN_MOMENTS)                                                                                               \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -107,17 +108,16 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
                                        const bool squares) {
   const int64_t lanes = tile->lanes;
-  int64_t l = 0;
+  int64_t done = 0;
 #ifdef RUN_PART
   MOMENT_LANES(TWO_PARTS, 2 * RUN_PART)
   MOMENT_LANES(ONE_PART, RUN_PART)
 #endif
-  const int64_t first = l;
-  for (; l < lanes; l++) words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0);
-  for (int64_t row = 0; first < lanes && row < tile->rows; row++) {
+  for (int64_t l = done; l < lanes; l++) words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0);
+  for (int64_t row = 0; done < lanes && row < tile->rows; row++) {
     const ELEMENT *restrict x = ROW(row);
     const WEIGHT *restrict w = WEIGHTS_OF(row);
-    for (l = first; l < lanes; l++) {
+    for (int64_t l = done; l < lanes; l++) {
       LANE_TERMS(x[l], w[l]);
       const double u = value - mean[l];
       (void)term;
@@ -175,6 +175,7 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef PART_TERMS
 #undef WEIGHTS_OF
 #undef PREFETCH_ROW
+#undef EACH_LANES
 #undef BEGIN_SUM
 #undef ADD_SUM
 #undef STORE_SUM

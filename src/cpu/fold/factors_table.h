@@ -3,7 +3,16 @@
 #define ONE_PART(X) X(0)
 #define TWO_PARTS(X) X(0) X(1)
 #define FOUR_PARTS(X) X(0) X(1) X(2) X(3)
-#define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define EIGHT_PARTS_AT_ONCE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
+#ifdef RUN_PART
+/* Where the next `width` lanes after the first `done` begin; -1: there are too few. The last RUN_PART overlap those
+ * before, which are computed once more. */
+static inline int64_t lanes_after(int64_t done, int64_t width, int64_t lanes) {
+  if (done + width <= lanes) return done;
+  return width == RUN_PART && done < lanes && lanes >= width ? lanes - width : -1;
+}
+#endif
 
 #define WEIGHTED_LANE(x, w)                                                                                            \
   const double weight = (double)(w), value = (double)(x), term = value * weight;                                       \

@@ -18,7 +18,7 @@ mkdir -p "$copy"
 git ls-files -z | xargs -0 cp -p --parents -t "$copy"
 
 leave() {
-  umount -q "$folder/sys" "$folder/proc" "$folder/dev/shm" "$folder/dev" || true
+  umount -ql "$folder/sys" "$folder/proc" "$folder/dev/shm" "$folder/dev" || true
 }
 trap leave EXIT
 mount --bind /dev "$folder/dev"

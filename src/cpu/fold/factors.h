@@ -49,6 +49,7 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
   const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
   if (!counts) SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
+  SUM_LANES(TWO_PARTS, 2 * RUN_PART)
   SUM_LANES(ONE_PART, RUN_PART)
 #endif
   for (int64_t l = done; l < lanes; l++) words[l] = WORD(1)[l] = word_of(0);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the files of this checkout on another release of Debian, which it lays in a folder and leaves there for the next time.
-#   in_debian.sh RELEASE FOLDER [COMMAND...]    the command runs in a copy of the checkout; tools/test.sh release if none is given
+# Runs a command on this checkout's files in another release of Debian, which FOLDER keeps for the next time.
+#   in_debian.sh RELEASE FOLDER [COMMAND...]    tools/test.sh release if no command is given
 # Needs root, and debootstrap. Debian 13 (trixie) has gcc 14, CMake 3.31, HDF5 1.14, Open MPI 5 and MPICH 4.2.
 set -eu
 
@@ -10,20 +10,18 @@ shift 2
 [ $# -gt 0 ] || set -- tools/test.sh release
 cd "$(dirname "$0")/.."
 
-if [ ! -e "$folder/etc/debian_version" ]; then
+if [ ! -e "$folder/complete" ]; then
   debootstrap --variant=minbase --include=ca-certificates,git "$release" "$folder"
+  touch "$folder/complete"
 fi
 copy=$folder/root/ndreduce
 mkdir -p "$copy"
+find "$copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -r {} + # files that have been moved since
 git ls-files -z | xargs -0 cp -p --parents -t "$copy"
 
-leave() {
-  umount -ql "$folder/sys" "$folder/proc" "$folder/dev/shm" "$folder/dev" || true
-}
-trap leave EXIT
-mount --bind /dev "$folder/dev"
-mount -t tmpfs tmpfs "$folder/dev/shm"
-mount -t proc proc "$folder/proc"
-mount -t sysfs sysfs "$folder/sys"
-env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-  chroot "$folder" sh -c 'cd /root/ndreduce && git init -q . && apt-get -q update && exec "$@"' sh "$@"
+# What is mounted is seen by the command alone, and gone with it.
+# shellcheck disable=SC2016 # $1 is the inner shell's
+exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare --mount sh -c '
+  mount --bind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/dev/shm" && mount -t proc proc "$1/proc" &&
+    mount -t sysfs sysfs "$1/sys" || exit
+  exec chroot "$@"' sh "$folder" sh -c 'cd /root/ndreduce && git init -q . && apt-get -q update && exec "$@"' sh "$@"

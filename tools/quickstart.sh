@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up, builds, and reduces a dataset: the first thing to run in a new clone. Works on a Debian 12 with nothing
+# Sets up, builds, and reduces a dataset: the first thing to run in a new clone. Works on a Debian 12 or 13 with nothing
 # installed; elsewhere it says what it needs.
 set -eu
 cd "$(dirname "$0")/.."

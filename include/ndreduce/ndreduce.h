@@ -12,9 +12,9 @@
  *
  * Arrays are DLPack's DLTensor: the caller owns every array, shape and stride that it passes; nothing is kept after
  * a call returns, unless its text says otherwise. Strides count elements; NULL strides mean compact row-major.
- * `device.device_type` picks the backend: kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU. All memory from
- * an array's first element to its last may be read, also what its strides leave out, which has no effect and may change
- * meanwhile.
+ * `device.device_type` picks the backend: kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU.
+ * A call may read all memory between an array's lowest and highest element, including what its strides skip. What is
+ * there does not change results, and may be written meanwhile.
  *
  * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
  * A failed call writes no result, unless its text says otherwise. Functions may be called from any thread at any time

@@ -22,7 +22,7 @@ typedef struct ndr_engine {
   const ndr_canonical *problem;
   const ndr_isa *isa;
   const char *data;    /* the element where the walk starts */
-  int64_t span;        /* elements from there to behind the last of the array */
+  int64_t to_end;      /* ndr_elements_to_end */
   const int32_t *rows; /* where the elements of the scattered axis are; NULL: there is none */
   int64_t bytes;       /* of an element */
   void *const *results;
@@ -43,8 +43,8 @@ typedef struct ndr_scratch {
 ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
                                   bool across);
 
-/* Elements of the array from the one where a walk starts to behind the last. */
-int64_t ndr_span(const ndr_canonical *problem);
+/* The number of elements in memory from the one where a walk starts to the array's last, inclusive. */
+int64_t ndr_elements_to_end(const ndr_canonical *problem);
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
  * number in its chunk. */

@@ -14,8 +14,8 @@ ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *probl
   return described;
 }
 
-int64_t ndr_span(const ndr_canonical *problem) {
-  int64_t last = 0;
+int64_t ndr_elements_to_end(const ndr_canonical *problem) {
+  int64_t last = 0; /* only a scattered axis may have a negative stride */
   for (int k = 0; k < problem->kept_count; k++) last += (problem->kept[k].size - 1) * problem->kept[k].stride;
   for (int r = 0; r < problem->reduced_count; r++) {
     const ndr_axis *axis = &problem->reduced[r];
@@ -148,18 +148,19 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
   }
 }
 
-/* What the array has behind each row of a tile that begins `offset` elements from engine->data; 0 where that is not
- * known. */
+/* Elements between the last row of a tile, in memory, and the end of the array. The tile begins `offset` elements from
+ * engine->data. 0 where a table places rows, or lanes lie apart. */
 static int64_t spare_behind(const ndr_engine *engine, const ndr_tile *tile, int64_t offset) {
   int64_t last = tile->row_stride > 0 ? (tile->rows - 1) * tile->row_stride : 0;
-  return engine->rows || tile->lane_stride != 1 ? 0 : engine->span - offset - last - tile->lanes;
+  return engine->rows || tile->lane_stride != 1 ? 0 : engine->to_end - offset - last - tile->lanes;
 }
 
 /* Folds the whole rows of a run, and then the groups that are left as a row of their own. */
 static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile_place *place, ndr_tile *tile,
                      int64_t offset, int64_t groups, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
-  int64_t row = nest->lanes / nest->period, rest = groups % row, before = (groups - rest) * (nest->row_stride / row);
+  int64_t row = nest->lanes / nest->period, rest = groups % row;
+  int64_t tail_offset = (groups - rest) * (nest->row_stride / row);
   ndr_tile tail = *tile;
   tile->rows = groups / row;
   tile->spare = spare_behind(engine, tile, offset);
@@ -168,11 +169,11 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
     tail.fresh = false;
   }
   if (!rest) return;
-  tail.data = (const char *)tail.data + before * engine->bytes;
+  tail.data = (const char *)tail.data + tail_offset * engine->bytes;
   tail.index += (groups - rest) * nest->lane_index;
   tail.lanes = rest * nest->period;
   tail.rows = 1;
-  tail.spare = spare_behind(engine, &tail, offset + before);
+  tail.spare = spare_behind(engine, &tail, offset + tail_offset);
   for (int w = 0; engine->machine && w < engine->machine->walked_count; w++)
     place->at[w] += (groups - rest) * engine->machine->walked[w].lane;
   fold_tile(engine, scratch, place, &tail, states);

@@ -41,7 +41,7 @@ typedef struct ndr_labels_run {
   const ndr_sections *sections;
   const ndr_isa *isa;
   const char *data; /* the element where the walk starts */
-  int64_t span;     /* elements from there to behind the last of the array */
+  int64_t to_end;   /* ndr_elements_to_end */
   int64_t bytes;    /* of an element */
   void *const *results;
   ndr_engine_op *ops; /* sorted by the dtype that they fold */

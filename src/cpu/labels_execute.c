@@ -140,12 +140,12 @@ static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int6
     const ndr_section *section = &run->sections->sections[at];
     int64_t element = kept.offset + reduced.offset + section->first * row_stride;
     int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? &kept : &reduced);
-    int64_t last = element + (row_stride > 0 ? (section->length - 1) * row_stride : 0);
+    int64_t last_row = element + (row_stride > 0 ? (section->length - 1) * row_stride : 0);
     ndr_tile tile = {.data = run->data + element * run->bytes,
                      .lanes = lanes,
                      .period = lanes,
                      .row_stride = row_stride,
-                     .spare = nest->lane_stride == 1 ? run->span - last - lanes : 0,
+                     .spare = nest->lane_stride == 1 ? run->to_end - last_row - lanes : 0,
                      .lane_stride = nest->lane_stride,
                      .index = run->problem->index_origin + reduced.index + section->first * labels->index,
                      .index_row = labels->index,
@@ -226,7 +226,7 @@ void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *con
                         .problem = &plan->problem,
                         .sections = plan->problem.table->memory,
                         .isa = ndr_isa_here(),
-                        .span = ndr_span(&plan->problem),
+                        .to_end = ndr_elements_to_end(&plan->problem),
                         .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
                         .results = results,
                         .ops = ops};

@@ -247,7 +247,7 @@ void ndr_nest_execute_rows(const ndr_plan *plan, const int32_t *rows, const void
                        .problem = &plan->problem,
                        .isa = ndr_isa_here(),
                        .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
-                       .span = ndr_span(&plan->problem),
+                       .to_end = ndr_elements_to_end(&plan->problem),
                        .rows = rows,
                        .results = results};
   engine.data = (const char *)data[0] + plan->problem.origin * engine.bytes;

@@ -61,8 +61,9 @@ static double gather_seconds(int64_t lane_stride, int64_t row_stride, int64_t ro
   if (lane_stride == 1) return 0;
   if (lane_stride <= 4) return elements * bytes / STEP_RATE;
   if (row_stride == 1 && (double)rows * bytes >= VECTOR) return elements * bytes / row_rate;
-  /* Short lanes are transposed, too, a vector for each: all that follow each other, and others of some elements. */
-  if (row_stride == 1 && ((double)lane_stride * bytes <= VECTOR || 3 * (double)rows * bytes >= VECTOR))
+  /* Lanes shorter than a vector are transposed, too, one vector a lane: those that begin at most a vector apart, and
+   * others that are not too short. */
+  if (row_stride == 1 && ((double)lane_stride * bytes <= VECTOR || rows >= NDR_LEAST_SQUARE_ROWS((int64_t)bytes)))
     return elements / (double)rows * VECTOR / TRANSPOSE_RATE;
   return elements * GATHER_SECONDS;
 }

@@ -49,8 +49,8 @@ static stage stage_of(const ndr_canonical *problem) {
   s.pitch = s.span;
   for (int a = kept; a < problem->kept_count; a++, s.axes++) {
     int64_t stride = problem->kept[a].stride;
-    bool fills = (double)s.side * (double)(s.pitch * s.bytes) >= STAGE_BYTES;
-    if (s.axes == 0 ? stride < s.span : fills || stride != s.pitch * s.side) break;
+    bool too_large = (double)s.side * (double)(s.pitch * s.bytes) >= STAGE_BYTES;
+    if (s.axes == 0 ? stride < s.span : too_large || stride != s.pitch * s.side) break;
     if (s.axes == 0) s.pitch = stride;
     s.side *= problem->kept[a].size;
   }
@@ -92,7 +92,7 @@ static bool is_rows(const ndr_canonical *problem, const stage *s) {
 static int bank_conflicts(const stage *s, int members) {
   enum { ROW_BYTES = 128, WORD_BYTES = 4, WORDS = ROW_BYTES / WORD_BYTES };
   uint64_t read = (uint64_t)(s->bytes * elements_at_once(s)), word = read > WORD_BYTES ? read : WORD_BYTES;
-  uint64_t banks = ROW_BYTES / word, seen[WORDS]; /* offsets may wrap: the bank stays the same */
+  uint64_t banks = ROW_BYTES / word, seen[WORDS]; /* unsigned: huge offsets wrap, by whole rows of banks */
   int most = 1;
   for (uint64_t t = 0; t < banks; t++) {
     uint64_t output = t / (uint64_t)members, group = output / (uint64_t)s->outputs;

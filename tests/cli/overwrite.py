@@ -20,9 +20,12 @@ except ImportError:
     sys.exit(77)
 
 NOBODY = 65534
-# The tool may lie in a folder that is root's alone.
-AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
-             "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
+AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+SEARCH = 2  # CAP_DAC_READ_SEARCH: starts the tool from a folder that only root may enter, and grants no writing
+with open("/proc/self/status", encoding="ascii") as status:
+    held = int(next(line.split()[1] for line in status if line.startswith("CapEff")), 16)
+if held >> SEARCH & 1:
+    AS_NOBODY += ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
 
 
 class Folder:

@@ -46,6 +46,7 @@ def build_libraries(folder, source, *flags):
 
 
 def begin(launcher, library, ranks, folder, words, **more):
+    # The last two are for Open MPI from 5 on: ranks on fewer cores, and messages over the loopback.
     environment = dict(os.environ, NDREDUCE_MPI_LIBRARY=library, OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", OMPI_MCA_btl_tcp_if_include="lo", **more)
@@ -113,12 +114,12 @@ def check_errors(tool, folder, problems):
     os.makedirs(os.path.join(folder, "other"), exist_ok=True)
     # Rank 1 is in a folder that lacks the file; or one rank has a command line of its own.
     move = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other; exec "$@"'
-    # Or it has the file, and may not read it, which root may not only without two of its capabilities.
+    # Or it has the file and may not read it; root may, unless it drops two capabilities.
     os.makedirs(os.path.join(folder, "locked"), exist_ok=True)
     shutil.copy(os.path.join(folder, "a.nc"), os.path.join(folder, "locked"))
     os.chmod(os.path.join(folder, "locked", "a.nc"), 0)
-    humble = "setpriv --bounding-set -dac_override,-dac_read_search" if os.geteuid() == 0 else ""
-    lock = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && cd locked && exec {humble} "$@"; exec "$@"'
+    without_them = "setpriv --bounding-set -dac_override,-dac_read_search" if os.geteuid() == 0 else ""
+    lock = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && cd locked && exec {without_them} "$@"; exec "$@"'
     lose = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export NDREDUCE_MPI_LIBRARY=/nowhere.so; exec "$@"'
 
     def other_line(rank, *line):
@@ -255,7 +256,7 @@ def check_start(tool, folder, problems):
 
 
 def check_twice(tool, folder, problems):
-    """Two programs one after the other in one process of a launcher: MPI serves one, and Open MPI from 5 on both."""
+    """Two programs one after the other in one process of a launcher: MPI serves the first; Open MPI from 5 on both."""
     first, second = (run(tool, folder, "a.nc:/flat", "--op", op)[1] for op in ("max", "min"))
     for launcher, library in LAUNCHERS:
         words = ["sh", "-c", '"$@" --op max && exec "$@" --op min', "sh", tool, "a.nc:/flat"]

@@ -4,7 +4,7 @@
 #define INDEX uint8_t
 
 static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
   TALLY(x != 0, words);
   EACH_LANE(words[l] = word_of((double)(uint32_t)words[l]); WORD(1)[l] = word_of((double)tile->rows))
@@ -12,7 +12,7 @@ static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(x != 0, words);
   EACH_LANE(words[l] = word_of((double)(uint32_t)words[l]))
@@ -20,7 +20,7 @@ static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void var_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[3 * NDR_LANES];
   TALLY(x != 0, words);
   EACH_LANE(words[l] = word_of((double)(uint32_t)words[l]))

@@ -10,7 +10,7 @@
 
 #if SKIP
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED double re[NDR_LANES], im[NDR_LANES], count[NDR_LANES];
   ALIGNED uint64_t words[3 * NDR_LANES];
   EACH_LANE(re[l] = 0; im[l] = 0; count[l] = 0)
@@ -21,7 +21,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED double re[NDR_LANES], im[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(re[l] = 0; im[l] = 0)
@@ -79,7 +79,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #endif
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED double re[NDR_LANES], im[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(re[l] = 1; im[l] = 0)
@@ -92,7 +92,7 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define SQUARE(part) ((double)(part) * (double)(part))
 #define SUMMED(op, term, combine, join)                                                                                \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(words[l] = word_of(0))                                                                                   \
     FOLD_ROWS(0, double s = f64_of(words[l]), const double v = SEEN ? (term) : 0; s = combine, words[l] = word_of(s)); \

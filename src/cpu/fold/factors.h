@@ -17,7 +17,8 @@
     prefetch_row(w, (size_t)lanes * sizeof(WEIGHT));                                                                   \
   }
 
-#define EACH_LANES(width) for (int64_t l; (l = lanes_after(done, width, lanes)) >= 0; done = l + (width))
+/* Needs `done`, the lanes of the steps before, and `lanes`. */
+#define EACH_STEP(width) for (int64_t l; (l = next_step(done, width, lanes)) >= 0; done = l + (width))
 
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
@@ -30,7 +31,7 @@
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
   if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
-  EACH_LANES(width) {                                                                                                  \
+  EACH_STEP(width) {                                                                                                   \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -47,7 +48,9 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
   int64_t done = 0;
 #ifdef RUN_PART
   const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
-  if (!counts) SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
+  if (!counts) { /* with them, sixteen accumulators were no faster than eight */
+    SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
+  }
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
   SUM_LANES(TWO_PARTS, 2 * RUN_PART)
   SUM_LANES(ONE_PART, RUN_PART)
@@ -94,7 +97,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, m##i);                                                                      \
   if (squares) STORE_VECTOR(WORD(2) + l + (i)*RUN_PART, q##i);
 #define MOMENT_LANES(PARTS, width)                                                                                     \
-  EACH_LANES(width) {                                                                                                  \
+  EACH_STEP(width) {                                                                                                   \
     PARTS(BEGIN_MOMENTS)                                                                                               \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -176,7 +179,7 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef PART_TERMS
 #undef WEIGHTS_OF
 #undef PREFETCH_ROW
-#undef EACH_LANES
+#undef EACH_STEP
 #undef BEGIN_SUM
 #undef ADD_SUM
 #undef STORE_SUM

@@ -6,9 +6,10 @@
 #define EIGHT_PARTS_AT_ONCE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
 #ifdef RUN_PART
-/* Where the next `width` lanes after the first `done` begin; -1: there are too few. The last ones may overlap those
- * before, which are computed once more, if more than half of them are new: a narrower step is hardly faster. */
-static inline int64_t lanes_after(int64_t done, int64_t width, int64_t lanes) {
+/* The first lane of the next step of `width` lanes after the first `done`; -1: take a narrower step. A last step may
+ * overlap the one before, whose lanes it computes again to the same values, if more than half of its lanes are new or
+ * none is narrower. */
+static inline int64_t next_step(int64_t done, int64_t width, int64_t lanes) {
   if (done + width <= lanes) return done;
   bool overlaps = lanes >= width && (2 * (lanes - done) > width || (width == RUN_PART && lanes > done));
   return overlaps ? lanes - width : -1;

@@ -63,7 +63,7 @@
 /* Adds up dense rows in the order of memory. Its bits are those of FOLD_ROWS. Prefetches are spread over the row: a
  * whole row of them at once keeps the loads waiting. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = WHOLE_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
+  const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
   for (int64_t row = 0; row < tile->rows; row++) {
     const ELEMENT *at = ROW(row);
     int64_t l = 0;
@@ -86,13 +86,13 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 #if !SKIP
 /* The sums of a tile whose lanes are the real and imaginary parts of complex elements: `period` of them. */
 static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   if (IS_COLUMNS) {
     NAME(add_columns)(tile, words);
     return;
   }
 #ifdef RUN_PART
-  if (tile->period == 2 && lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
+  if (tile->period == 2 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
     NAME(sum_of_run)(tile->data, tile->rows, 2, words);
     return;
   }
@@ -105,7 +105,7 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
 
 #define SUMMED(op, start, term, join, columns, dense)                                                                  \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     if (columns) return;                                                                                               \
     if (RUN(op)) {                                                                                                     \
@@ -125,7 +125,7 @@ SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false, false)
 #undef SUMMED
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
   ALIGNED INDEX count[NDR_LANES];
   if (COLUMNS(states)) {
@@ -145,10 +145,10 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
-/* The mean of four elements of each lane. Under SKIP, if one of the four is NaN, the lane's first element that is not
- * NaN; NaN if it has none. */
+/* The mean of four elements of each lane; under SKIP of the tile's alone: others may be NaN in all rows. Under SKIP, if
+ * one of the four is NaN, the lane's first element that is not NaN; NaN if it has none. */
 static void NAME(sample)(const ndr_tile *tile, double *mean) {
-  const int64_t lanes = SKIP ? tile->lanes : WHOLE_LANES;
+  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES;
   const ELEMENT *p0 = ROW(0), *p1 = ROW(tile->rows / 4), *p2 = ROW(tile->rows / 2), *p3 = ROW(tile->rows * 3 / 4);
   uint64_t missing = 0;
   EACH_LANE(mean[l] = ((double)p0[l] * 0.25 + (double)p1[l] * 0.25) + ((double)p2[l] * 0.25 + (double)p3[l] * 0.25);
@@ -163,7 +163,7 @@ static void NAME(sample)(const ndr_tile *tile, double *mean) {
  * worst, when these few lie far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses
  * few of 53 bits, however far the mean is from 0, and none if the few are all elements. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = SKIP ? tile->lanes : WHOLE_LANES;
+  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES;
   ALIGNED double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
   ALIGNED INDEX count[NDR_LANES];
   ALIGNED uint64_t words[3 * NDR_LANES];
@@ -178,7 +178,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT most[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(most[l] = 0)
@@ -212,7 +212,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 
 #define EXTREME(op, limit, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     if (!EXTREMES((limit) < 0, best)) {                                                                                \
@@ -224,7 +224,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
   }                                                                                                                    \
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
@@ -246,7 +246,7 @@ EXTREME(max, -INFINITY, >)
 #undef EXTREME
 
 static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   const bool least_found = EXTREMES(false, least), most_found = EXTREMES(true, most);
@@ -262,7 +262,7 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 /* The first pass finds each lane's maximum, the second adds up e^(x - maximum). The sum is at least 1, because an
  * element that equals the maximum counts 1, even if both are infinite. */
 static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT top[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(top[l] = -(ELEMENT)INFINITY; WORD(1)[l] = word_of(0))

@@ -13,7 +13,8 @@
 
 #define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
 #define NDR_ROWS 255   /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
-/* What is gathered or converted has as many bytes behind it that may be read. */
+/* Bytes behind gathered or converted elements that kernels may read: more than half a register of any instruction set.
+ */
 #define NDR_SPARE_BYTES 64
 
 typedef struct ndr_tile {
@@ -24,7 +25,7 @@ typedef struct ndr_tile {
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
                            * lanes are outputs */
-  int64_t spare;          /* elements behind the last lane of every row that may be read, but do not count */
+  int64_t spare;          /* elements behind the last lane of each row that may be read; they do not enter results */
   int64_t lane_stride;    /* only kernels of `across` look at it: to the others lanes are contiguous */
   int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
@@ -45,6 +46,9 @@ typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, 
 typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_stride, void *to, int64_t rows,
                         int64_t lanes, int64_t ahead);
 
+/* The fewest contiguous elements of a lane that are transposed as a square of 16 bytes faster than one by one. */
+#define NDR_LEAST_SQUARE_ROWS(bytes) ((bytes) < 4 ? 4 / (bytes) + 1 : 2)
+
 /* Transposes long rows of contiguous elements, one for each lane, into dense rows of lanes. */
 typedef void ndr_turn(const void *from, int64_t lane_stride, void *to, int64_t rows, int64_t lanes);
 
@@ -54,8 +58,8 @@ typedef void ndr_convert(const void *from, void *to, int64_t count);
 /* An instruction of a program: out[l] from a[l], b[l] and c[l]. */
 typedef void ndr_step(const void *a, const void *b, const void *c, void *out, int64_t count);
 
-/* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones; MULTIPLY_ADD adds c to a
- * product, which is rounded before; of MULTIPLY_ADD_CONSTANT, only the first c is looked at. */
+/* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones. MULTIPLY_ADD is
+ * a * b + c with the product rounded first, and MULTIPLY_ADD_CONSTANT the same with the first c for all. */
 enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_MULTIPLY_ADD, NDR_STEP_MULTIPLY_ADD_CONSTANT, NDR_STEP_COUNT };
 
 /* What the kernels of factors.h fold. */

@@ -112,8 +112,8 @@ static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stri
 }
 #endif
 
-/* Transposes lanes of less than 16 contiguous bytes each. Every load reads 16 bytes, the rest of them from what
- * follows; the last lanes, behind which there is too little, are gathered. `ahead` is as in ndr_tile. */
+/* Transposes lanes of fewer than SIDE contiguous elements. Each load reads 16 bytes, and so beyond its lane; the last
+ * lanes, where that would leave the array, are gathered one by one. `ahead` is as in ndr_tile. */
 static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to, int64_t rows,
                                int64_t lanes, int64_t ahead) {
   int64_t lane = 0;
@@ -124,14 +124,13 @@ static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride
     GATHER(row)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes - lane);
 }
 
-/* As many rows take longer one element at a time than as a square. */
-#define FEW_ROWS_OF_SIDE (SIDE > 4 ? SIDE / 4 + 1 : 2)
+#define LEAST_ROWS NDR_LEAST_SQUARE_ROWS((int64_t)sizeof(BITS))
 
 static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
                          int64_t lanes, int64_t ahead) {
   const GATHER(element) *from = source;
   GATHER(element) *to = target;
-  if (row_stride == 1 && lane_stride > 4 && rows < SIDE && (lane_stride <= SIDE || rows >= FEW_ROWS_OF_SIDE)) {
+  if (row_stride == 1 && lane_stride > 4 && rows < SIDE && (lane_stride <= SIDE || rows >= LEAST_ROWS)) {
     GATHER(short_rows)(from, lane_stride, to, rows, lanes, ahead);
     return;
   }
@@ -145,8 +144,8 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
   }
 #endif
   int64_t row = 0;
-  for (; row_stride == 1 && lane_stride > 4 && lanes >= SIDE && row + FEW_ROWS_OF_SIDE <= rows; row += SIDE) {
-    /* The last squares overlap those before. */
+  for (; row_stride == 1 && lane_stride > 4 && lanes >= SIDE && row + LEAST_ROWS <= rows; row += SIDE) {
+    /* The last squares overlap those before, along both axes; fewer rows than SIDE were short ones. */
     const int64_t r = row + SIDE <= rows ? row : rows - SIDE;
     if (ahead && row * (int64_t)sizeof *to % 64 == 0)
       prefetch_lanes(from + row, lane_stride * (int64_t)sizeof *to, lanes, ahead);
@@ -167,7 +166,7 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
   for (; row < rows; row++) GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
 }
 
-#undef FEW_ROWS_OF_SIDE
+#undef LEAST_ROWS
 
 /* As many rows as a step of `turn` has, and the lanes whose rows are read side by side: they fill a line of the target,
  * and are streams that prefetchers follow. */

@@ -49,7 +49,7 @@ static inline void NAME(add_eights)(const ndr_tile *tile, int64_t row, int64_t r
  * lanes: a Zen 5 core reads 16 GB/s in this way, and 12 GB/s with eight lanes of a row at a time. */
 static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *counts) {
   const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT)), far = four && !tile->cached && tile->row_stride > 128;
-  const int64_t lanes = SKIP ? tile->lanes : WHOLE_LANES, eights = SKIP || far ? 0 : lanes / 8 * 8;
+  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES, eights = SKIP || far ? 0 : lanes / 8 * 8;
   EACH_LANE(words[l] = word_of(0))
   for (int64_t row = 0; row < tile->rows && eights; row += four ? 4 : 1) {
     const int64_t rows = lower(four ? 4 : 1, tile->rows - row);

@@ -23,10 +23,11 @@
 
 #define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
 
-/* STEP for each lane l and each few rows, which `few` joins to part[]; `first`: they are the first of the states. */
+/* STEP for each lane l of the tile and each few rows, which `few` joins to part[], of more lanes than these, whose
+ * states are others'. `first`: they are the first of the states. */
 #define FOLD_FEW(few, STEP)                                                                                            \
   for (int64_t row = 0, done; row < tile->rows; row += done) {                                                         \
-    done = NAME(few)(ROW(row), tile->row_stride, WHOLE_LANES, tile->rows - row, part);                                 \
+    done = NAME(few)(ROW(row), tile->row_stride, ROUNDED_LANES, tile->rows - row, part);                               \
     const bool first = tile->fresh && row == 0;                                                                        \
     EACH_LANE(STEP)                                                                                                    \
   }
@@ -38,7 +39,7 @@ static void NAME(add_columns)(const ndr_tile *tile, uint64_t *restrict states) {
 }
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
   if (IS_COLUMNS) {
@@ -52,7 +53,7 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED REAL_SUM sum[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(sum[l] = 0)
@@ -62,7 +63,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED SQUARES sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(sum[l] = 0)
@@ -73,7 +74,7 @@ static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #if MOMENTS
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED SQUARES square[NDR_LANES];
   ALIGNED uint64_t words[3 * NDR_LANES];
@@ -87,7 +88,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #endif
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(words[l] = 1)
   FOLD_ROWS(0, uint64_t p = words[l], p *= (uint64_t)x, words[l] = p);
@@ -122,7 +123,7 @@ static inline ELEMENT NAME(greater)(ELEMENT a, ELEMENT b) {
   }                                                                                                                    \
                                                                                                                        \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     if (IS_COLUMNS) {                                                                                                  \
@@ -136,7 +137,7 @@ static inline ELEMENT NAME(greater)(ELEMENT a, ELEMENT b) {
   }                                                                                                                    \
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
@@ -153,7 +154,7 @@ EXTREME(max, LEAST, >)
 #undef EXTREME
 
 static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(least[l] = MOST; most[l] = LEAST)

@@ -115,7 +115,8 @@ typedef __m512i wide_bits;
 typedef __m256i wide_bits;
 #endif
 
-/* The bytes of half a register: loops are made for whole ones, and once more for halves. */
+/* Bytes of half a register: compilers make a loop of whole registers, then one of halves, and take the rest one by one.
+ */
 #if defined __AVX512BW__
 #define HALF_BYTES 32
 #elif defined __AVX2__
@@ -124,14 +125,15 @@ typedef __m256i wide_bits;
 #define HALF_BYTES 8
 #endif
 
-/* The lanes that loops compute: the tile's and, where what lies behind each row may be read, as many more as fill half
- * a register with elements of `bytes` bytes: compilers take lanes that are left over one by one. Nothing asks for what
- * the additional lanes accumulate. */
-static inline int64_t whole_lanes(const ndr_tile *tile, int64_t bytes) {
-  const int64_t unit = bytes < HALF_BYTES ? HALF_BYTES / bytes : 1, whole = (tile->lanes + unit - 1) / unit * unit;
-  return whole - tile->lanes <= tile->spare ? whole : tile->lanes;
+/* Lanes to compute: the tile's, rounded up to half a register of elements if those behind each row may be read. What
+ * the additional lanes come to is dropped. */
+static inline int64_t rounded_lanes(const ndr_tile *tile, int64_t bytes) {
+  const int64_t half = bytes < HALF_BYTES ? HALF_BYTES / bytes : 1;
+  const int64_t rounded = (tile->lanes + half - 1) / half * half;
+  return rounded - tile->lanes <= tile->spare ? rounded : tile->lanes;
 }
-#define WHOLE_LANES whole_lanes(tile, (int64_t)sizeof(ELEMENT))
+/* Needs ELEMENT and tile. */
+#define ROUNDED_LANES rounded_lanes(tile, (int64_t)sizeof(ELEMENT))
 
 static inline bool is_run(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;

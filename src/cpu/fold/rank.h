@@ -19,7 +19,7 @@ static inline double NAME(of_rank)(int16_t rank, bool largest) {
 
 #define ARGUMENT(op, largest, join)                                                                                    \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    const int64_t lanes = WHOLE_LANES;                                                                                 \
+    const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED int16_t best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \

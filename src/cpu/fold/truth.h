@@ -3,14 +3,14 @@
  *   PRESENT    x is not NaN; not defined for integers, which share one kernel that reads nothing */
 
 static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
   settle(join_add_int, 1, tile, words, states, pitch);
 }
 
 static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
   EACH_LANE(words[l] = words[l] != 0)
@@ -19,7 +19,7 @@ static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #if !SKIP /* NaN is nonzero, and never present: leaving it out changes neither */
 static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
   EACH_LANE(words[l] = words[l] == (uint64_t)tile->rows)
@@ -28,7 +28,7 @@ static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #ifdef PRESENT
 static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = WHOLE_LANES;
+  const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(PRESENT, words);
   settle(join_add_int, 1, tile, words, states, pitch);

@@ -180,18 +180,19 @@ static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a,
   }
 }
 
-/* A sum, one side of which may be a product that is computed with it. */
+/* A product and `addend` as one instruction; -1 if `product` is none. A product that others need, too, is computed
+ * twice. */
+static int multiply_add(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int product, int addend) {
+  const ndr_value *p = &code->values[product];
+  int number = code->values[addend].constant ? NDR_STEP_MULTIPLY_ADD_CONSTANT : NDR_STEP_MULTIPLY_ADD;
+  bool multiplies = p->kind == NDR_VALUE_STEP && p->number == NDR_NODE_MULTIPLY && !p->constant;
+  return multiplies && isa->step[number][dtype] ? ndr_code_step(code, isa, number, dtype, p->a, p->b, addend) : -1;
+}
+
 static int sum_value(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int a, int b) {
-  for (int swapped = 0; swapped < 2; swapped++) {
-    const ndr_value *product = &code->values[swapped ? b : a];
-    const int other = swapped ? a : b;
-    const bool constant = code->values[other].constant;
-    int number = constant ? NDR_STEP_MULTIPLY_ADD_CONSTANT : NDR_STEP_MULTIPLY_ADD;
-    if (product->kind == NDR_VALUE_STEP && product->number == NDR_NODE_MULTIPLY && !product->constant &&
-        isa->step[number][dtype])
-      return ndr_code_step(code, isa, number, dtype, product->a, product->b, other);
-  }
-  return ndr_code_step(code, isa, NDR_NODE_ADD, dtype, a, b, -1);
+  int sum = multiply_add(code, isa, dtype, a, b);
+  if (sum < 0) sum = multiply_add(code, isa, dtype, b, a);
+  return sum < 0 ? ndr_code_step(code, isa, NDR_NODE_ADD, dtype, a, b, -1) : sum;
 }
 
 static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_node *node, bool wide,

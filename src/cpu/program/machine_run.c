@@ -190,7 +190,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   int64_t factors_bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)factors->dtype);
   ndr_tile tile = *b->tile;
   tile.lane_stride = 1;
-  tile.spare = 0;
+  tile.spare = 0; /* what lies behind operands and values is not known */
   tile.data = folded(b, value, memory, &tile.row_stride);
   tile.factors = NULL;
   tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;

@@ -290,25 +290,28 @@ static int visit_decoded(void *user, ndr_raw *raw, const ndr_message *message) {
 }
 
 #if H5_VERSION_GE(1, 12, 0)
-/* The name of attribute number `at`, to be freed; NULL if HDF5 cannot decode it. */
-static char *name_of(hid_t object, H5_iter_order_t order, hsize_t at) {
-  ssize_t length = H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, NULL, 0, H5P_DEFAULT);
-  char *name = length < 0 ? NULL : ndr_hdf_noted(malloc((size_t)length + 1));
-  if (name && H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, name, (size_t)length + 1, H5P_DEFAULT) >= 0)
-    return name;
-  free(name);
-  return NULL;
+/* The name of attribute number `at`, to be freed; NULL if HDF5 cannot decode it, or there is no memory. Most names fit
+ * at once: each look-up goes through all attributes. */
+static char *attribute_name(hid_t object, H5_iter_order_t order, hsize_t at) {
+  for (size_t room = 256;;) {
+    char *name = ndr_hdf_noted(malloc(room));
+    ssize_t length = name ? H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, order, at, name, room, H5P_DEFAULT) : -1;
+    if (length >= 0 && (size_t)length < room) return name;
+    free(name);
+    if (length < 0) return NULL;
+    room = (size_t)length + 1;
+  }
 }
 
-/* Visits attributes from *at on. H5Aiterate2 would open a dataset again, with default properties: from HDF5 1.12 on
- * that fails if it was opened with a prefix for external files. */
+/* Visits attributes from *at on until a visit is not 0, and leaves *at at that one. Not H5Aiterate2: from HDF5 1.12 on
+ * it opens a dataset again with default properties, which fails if it was opened with a prefix for external files. */
 static herr_t iterate(iteration *i, H5_iter_order_t order, hsize_t *at) {
   hsize_t count;
   if (!count_attributes(i->object, &count)) return -1;
-  for (herr_t done = 0; *at < count; ++*at) {
-    char *name = name_of(i->object, order, *at);
+  for (; *at < count; ++*at) {
+    char *name = attribute_name(i->object, order, *at);
     if (!name) return -1;
-    done = visit_one(i->object, name, NULL, i);
+    herr_t done = visit_one(i->object, name, NULL, i);
     free(name);
     if (done != 0) return done;
   }

@@ -29,7 +29,8 @@ def arg(x, op, skip_nan):
         return getattr(np, op)(x, axis=-1)
     nothing = np.isnan(x).all(axis=-1)
     filled = np.where(nothing[..., None], 0, x)
-    return np.where(nothing, -1, getattr(np, "nan" + op)(filled, axis=-1))
+    best = getattr(np, "nan" + op[3:])(filled, axis=-1, keepdims=True)
+    return np.where(nothing, -1, (filled == best).argmax(axis=-1))  # np.nanargmin takes a NaN for an infinity
 
 
 def variance(x, present, ddof):

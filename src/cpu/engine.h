@@ -46,6 +46,13 @@ ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *probl
 /* The number of elements in memory from the one where a walk starts to the array's last, inclusive. */
 int64_t ndr_elements_to_end(const ndr_canonical *problem);
 
+/* What a tile has to spare in the array, which ends `to_end` elements after the tile's first: elements behind its last
+ * row in memory. 0 where lanes lie apart. */
+static inline int64_t ndr_spare_behind(const ndr_tile *tile, int64_t to_end) {
+  int64_t last_row = tile->row_stride > 0 ? (tile->rows - 1) * tile->row_stride : 0;
+  return tile->lane_stride == 1 ? to_end - last_row - tile->lanes : 0;
+}
+
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
  * number in its chunk. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,

@@ -148,11 +148,9 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
   }
 }
 
-/* Elements between the last row of a tile, in memory, and the end of the array. The tile begins `offset` elements from
- * engine->data. 0 where a table places rows, or lanes lie apart. */
+/* What a tile `offset` elements from engine->data has to spare; 0 where a table places rows. */
 static int64_t spare_behind(const ndr_engine *engine, const ndr_tile *tile, int64_t offset) {
-  int64_t last = tile->row_stride > 0 ? (tile->rows - 1) * tile->row_stride : 0;
-  return engine->rows || tile->lane_stride != 1 ? 0 : engine->to_end - offset - last - tile->lanes;
+  return engine->rows ? 0 : ndr_spare_behind(tile, engine->to_end - offset);
 }
 
 /* Folds the whole rows of a run, and then the groups that are left as a row of their own. */

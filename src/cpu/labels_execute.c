@@ -140,16 +140,16 @@ static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int6
     const ndr_section *section = &run->sections->sections[at];
     int64_t element = kept.offset + reduced.offset + section->first * row_stride;
     int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? &kept : &reduced);
-    int64_t last_row = element + (row_stride > 0 ? (section->length - 1) * row_stride : 0);
     ndr_tile tile = {.data = run->data + element * run->bytes,
                      .lanes = lanes,
                      .period = lanes,
+                     .rows = section->length,
                      .row_stride = row_stride,
-                     .spare = nest->lane_stride == 1 ? run->to_end - last_row - lanes : 0,
                      .lane_stride = nest->lane_stride,
                      .index = run->problem->index_origin + reduced.index + section->first * labels->index,
                      .index_row = labels->index,
                      .in_f64 = run->problem->accumulate_f64};
+    tile.spare = ndr_spare_behind(&tile, run->to_end - element);
     fold_section(run, memory, section, &tile);
     if (++taken == JOINED_STEPS && step + 1 < end) {
       join(run, memory->joined, memory->states);

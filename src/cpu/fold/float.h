@@ -39,10 +39,41 @@
 #define MEET(a, b) a + b
 #include "cpu/fold/run.h"
 
+/* Sets words 0 to 2 to the count of a run's elements, the sum of their distances from `shift` and that of the squares,
+ * with the bits of FOLD_ROWS and collapse. The sums of as many lanes as registers hold stay there for a few rows. */
+static void NAME(moments_of_run)(const ELEMENT *at, int64_t rows, double shift, uint64_t *words) {
+  enum { LANES = 4 * RUN_PART, ROWS = 16 };
+  ALIGNED double sum[RUN_LANES] = {0}, square[RUN_LANES] = {0};
+  WORD(0)[0] = word_of((double)(rows * RUN_LANES));
+  for (; rows > 0; rows -= ROWS, at += ROWS * RUN_LANES) {
+    for (int lane = 0; lane < RUN_LANES; lane += LANES) {
+      run_part s[4], q[4];
+      memcpy(s, sum + lane, sizeof s);
+      memcpy(q, square + lane, sizeof q);
+      for (int64_t row = 0; row < (rows < ROWS ? rows : ROWS); row++) {
+        if (lane == 0 && sizeof(ELEMENT) < 8) prefetch_row(at + row * RUN_LANES, RUN_LANES * sizeof(ELEMENT));
+        for (int i = 0; i < 4; i++) {
+          const run_part d = WIDEN(at + row * RUN_LANES + lane + i * RUN_PART) - shift;
+          s[i] = s[i] + d;
+          q[i] = q[i] + d * d;
+        }
+      }
+      memcpy(sum + lane, s, sizeof s);
+      memcpy(square + lane, q, sizeof q);
+    }
+  }
+  for (int stay = RUN_LANES / 2; stay > 0; stay /= 2)
+    for (int l = 0; l < stay; l++) sum[l] += sum[l + stay], square[l] += square[l + stay];
+  WORD(1)[0] = word_of(sum[0]);
+  WORD(2)[0] = word_of(square[0]);
+}
+
 /* Adds up a tile that is one run; false where it is none. */
 #define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
+#define MOMENTS_OF_RUN (is_run(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
 #else
 #define RUN(op) false
+#define MOMENTS_OF_RUN false
 #endif
 
 #if SKIP
@@ -169,6 +200,10 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[3 * NDR_LANES];
   NAME(sample)(tile, shift);
   average_lanes(tile, shift);
+  if (MOMENTS_OF_RUN) {
+    deposit_moments(tile, shift, NULL, words, states, pitch);
+    return;
+  }
   EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
   FOLD_ROWS(0, double s = sum[l]; double q = square[l];
             INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
@@ -281,6 +316,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #include "cpu/fold/truth.h"
 
 #undef RUN
+#undef MOMENTS_OF_RUN
 #undef IS_COLUMNS
 #undef COLUMNS
 #undef DENSE

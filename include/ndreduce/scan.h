@@ -39,12 +39,12 @@
  *
  * On a GPU all operators combine small groups of elements, then groups of groups, and add what stands before: so a part
  * of a product may overflow there, and with a 0 before it give NaN, where one element after the other would not. The
- * last bits depend on the shape, the strides and the kind of scan, too, but not on the run: they repeat. A running sum
- * of elements that are not negative never decreases there if its result is f64 or c128; other results are rounded from
- * f64 sums whose last bits may decrease, so that a value may rarely be one last bit less than the one before. An
- * operator of one's own whose updates hold more than 11 numbers, of which a complex one is two, scans lines of up to
- * 256 elements there: longer ones are NDR_ERR_UNSUPPORTED, as the states of a block's elements are more than it has
- * memory for.
+ * last bits depend on the shape, the strides, the kind of scan and, where up to 256 lines lie side by side, the model
+ * of the GPU, too, but not on the run: they repeat. A running sum of elements that are not negative never decreases
+ * there if its result is f64 or c128; other results are rounded from f64 sums whose last bits may decrease, so that a
+ * value may rarely be one last bit less than the one before. An operator of one's own whose updates hold more than 11
+ * numbers, of which a complex one is two, scans lines of up to 256 elements there: longer ones are NDR_ERR_UNSUPPORTED,
+ * as the states of a block's elements are more than it has memory for.
  *
  * Functions may be called from any thread at any time. */
 #ifndef NDREDUCE_SCAN_H

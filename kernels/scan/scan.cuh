@@ -2,12 +2,13 @@
  *
  *   scan_lines    scan_lines.cuh, family lines: a tile is a stretch of a line, or several whole lines
  *   scan_columns  scan_columns.cuh, family columns: lines that lie side by side
+ *   scan_bands    scan_bands.cuh, family bands: few such lines, whose rows follow each other
  *
- * This file has what both share.
+ * This file has what they share.
  *
- * Each element is read and written once. What stands before a thread's elements is combined by warps, blocks and tiles;
- * the thread begins with it, and combines its elements one after the other. The association follows from a place's
- * number alone, whichever block comes first.
+ * Each element is read and written once, of scan_bands read twice. What stands before a thread's elements is combined
+ * by warps, blocks and tiles; the thread begins with it, and combines its elements one after the other. The association
+ * follows from a place's number and the plan alone, whichever block comes first.
  *
  * Sums that are stored as f64 or c128 are chained instead: to each value the totals of whole groups of eight, groups of
  * groups, and so on, are added, the nearest first: far + (... + (near + own)). So sums of elements that are not
@@ -220,15 +221,15 @@ NDR_DEVICE int scan_first(const ndr_scan_params &p) {
 NDR_DEVICE void scan_publish(int number, int &shared) {
   if (machine::thread() == 0) shared = number;
 }
-/* One barrier for all threads, which the last warp reaches at another place of the text than the others. */
-NDR_DEVICE void scan_meet() {
-  machine::barrier_of<2>(NDR_SCAN_WAITING_BLOCK);
+/* One barrier for the BLOCK threads that scan and the last warp, which reaches it at another place of the text. */
+template <int BLOCK> NDR_DEVICE void scan_meet() {
+  machine::barrier_of<2>(BLOCK + NDR_WARP);
 }
 
 /* The tiles that a block has in hand, where they wait for others. A tile is `ahead` in its first turn, in which its
- * total is posted; `next` in the second, in which the last warp finds what stands before it; `item` in the third, in
- * which it is written. All threads of the block meet once a turn, after the totals: then they know the number of the
- * tile behind `ahead`, which comes in meanwhile. */
+ * total is posted, and by the last tile of a group in scan_lines the next prefix too; `next` in the second, in which
+ * the last warp finds what stands before it; `item` in the third, in which it is written. All threads of the block meet
+ * once a turn, after the totals: then they know the number of the tile behind `ahead`, which comes in meanwhile. */
 struct scan_turn {
   int item, next, ahead;
   int room;   /* of `ahead`, one of NDR_SCAN_TURNS */
@@ -251,15 +252,15 @@ struct scan_turn {
 
 /* ---- prefixes within a block ---- */
 
-/* A block has UNITS units of COLUMNS threads: thread u * COLUMNS + c has column c of unit u. Levels: how often units,
- * and then groups of them, are put together in groups of NDR_SCAN_GROUP. */
-template <int UNITS, int LEVEL = 0> struct scan_depth {
-  static const int levels = 1 + scan_depth<UNITS / NDR_SCAN_GROUP, LEVEL + 1>::levels;
+/* The BLOCK threads of a block that scan have UNITS units of COLUMNS, those that are left over none: thread u * COLUMNS
+ * + c has column c of unit u. Levels: how often units, and then groups of them, are put together in groups of
+ * NDR_SCAN_GROUP. */
+template <int UNITS> struct scan_depth {
+  static const int levels = 1 + scan_depth<(UNITS + NDR_SCAN_GROUP - 1) / NDR_SCAN_GROUP>::levels;
 };
-template <int LEVEL> struct scan_depth<1, LEVEL> { static const int levels = 0; };
-template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; };
+template <> struct scan_depth<1> { static const int levels = 0; };
 
-template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
+template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_shared { State totals[BLOCK + BLOCK / 4]; };
 
 /* The states that stand before a thread's first element: what[0] of the units before it in its group, what[1] of the
  * groups before that, and so on, or unless OP is chained what[0] of all; has[l]: there is such a state. */
@@ -272,7 +273,8 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
   /* `own` is the total of the thread's elements, of those in its last line if it has several. `from` is the unit in
    * which the line of its first element begins; `begins`: the line of its last element begins in this unit. Returns the
    * total of that line up to this unit's end. All scanning threads of the block call this. */
-  NDR_DEVICE State find(scan_shared<State> &shared, State own, int unit, int column, int from, bool begins) {
+  template <int BLOCK>
+  NDR_DEVICE State find(scan_shared<State, BLOCK> &shared, State own, int unit, int column, int from, bool begins) {
     if constexpr (!OP::chained && COLUMNS == 1) return find_by_warps(shared, own, unit, from, begins);
     State *row = shared.totals;
     State run = own;
@@ -280,7 +282,7 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     for (int l = 0; l < depth; l++) {
       const int log = 3 * l, mine = unit >> log, last = (1 << log) - 1;
       if ((unit & last) == last) row[mine * COLUMNS + column] = run;
-      machine::barrier_of<1>(NDR_SCAN_BLOCK);
+      machine::barrier_of<1>(BLOCK);
       const int group = mine & ~(NDR_SCAN_GROUP - 1), first = from >> log > group ? from >> log : group;
       State level = OP::identity();
 #pragma unroll
@@ -297,7 +299,8 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     return run;
   }
   /* The same, of one column, by exchanges within warps: less to do, but no groups that follow each other. */
-  NDR_DEVICE State find_by_warps(scan_shared<State> &shared, State own, int unit, int from, bool begins) {
+  template <int BLOCK>
+  NDR_DEVICE State find_by_warps(scan_shared<State, BLOCK> &shared, State own, int unit, int from, bool begins) {
     const int lane = unit % NDR_WARP, warp = unit / NDR_WARP, head = unit - lane, from_warp = from / NDR_WARP;
     const int first = begins ? unit : from > head ? from : head;
     State run = own;
@@ -308,7 +311,7 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     }
     const State near = state_of_lane(run, lane - 1);
     if (lane == NDR_WARP - 1) shared.totals[warp] = run;
-    machine::barrier_of<1>(NDR_SCAN_BLOCK);
+    machine::barrier_of<1>(BLOCK);
     what[0] = near;
     has[0] = from < unit;
     if (from >= head) return run;

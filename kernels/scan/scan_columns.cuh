@@ -229,12 +229,12 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
   NDR_SHARED int numbers[2];
   const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
   scan_publish(scan_first(p), numbers[1]);
-  scan_meet();
+  scan_meet<NDR_SCAN_BLOCK>();
   scan_turn turn(p, numbers);
   if (thread >= NDR_SCAN_BLOCK) {
 #pragma unroll 1
     while (turn.any(p)) {
-      scan_meet();
+      scan_meet<NDR_SCAN_BLOCK>();
       const int behind = turn.behind(p, numbers);
       if (turn.next < p.items && thread < NDR_SCAN_BLOCK + COLUMNS) {
         const strip_type t(p, turn.next, 0, lane);
@@ -271,7 +271,7 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
       }
     }
     scan_publish(taken, numbers[turn.parity]);
-    scan_meet();
+    scan_meet<NDR_SCAN_BLOCK>();
     const int behind = turn.behind(p, numbers);
     strip_type(p, behind, unit, lane).fetch_all(p, turn.room_behind());
     if (turn.item < p.items) {

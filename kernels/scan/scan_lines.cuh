@@ -28,9 +28,10 @@ template <bool WHOLE> struct scan_course {
 };
 
 /* The total of a tile, or of the part of its last line that is in the tile, as scan_before::find returns it. */
-template <class OP, class Tile, int E, class Before>
-NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t, int turn, Before &before,
-                                         scan_shared<typename OP::State> &shared) {
+template <class OP, class Tile, int E, int BLOCK>
+NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t, int turn,
+                                         scan_before<OP, BLOCK, 1> &before,
+                                         scan_shared<typename OP::State, BLOCK> &shared) {
   const int N = scan_part<OP, E>::elements, begin = machine::thread() * E;
   scan_course<Tile::whole> course(p, begin);
   const int from_unit = (begin - course.at) / E;
@@ -52,12 +53,12 @@ NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t
 }
 
 /* Writes the values of a tile that stand behind `before` and `tiles`, if there are tiles before. */
-template <class OP, class Tile, int E, u32 KNOWN, class Before>
-NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, const Before &before,
+template <class OP, class Tile, int E, u32 KNOWN, int BLOCK>
+NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, const scan_before<OP, BLOCK, 1> &before,
                             const scan_tiles<typename OP::State, 1> *tiles) {
   typedef typename OP::State State;
   const int N = scan_part<OP, E>::elements, begin = machine::thread() * E;
-  scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
+  scan_prefix<OP, BLOCK, 1> prefix;
   prefix.collect(before, tiles, 0);
   scan_course<Tile::whole> course(p, begin);
   const int same_line = Tile::whole ? course.length - course.at : E; /* elements that `prefix` stands before */
@@ -91,10 +92,10 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
 }
 
 /* Tiles that wait for nothing: of whole lines, one or several. */
-template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(const ndr_scan_params &p) {
+template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void scan_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
   typedef scan_tile<OP, Arrays, E, KNOWN> tile_type;
-  NDR_SHARED scan_shared<State> shared;
+  NDR_SHARED scan_shared<State, BLOCK> shared;
   int item = (int)machine::block(), turn = 0;
   tile_type(p, item).fetch_all(p, turn);
 #pragma unroll 1
@@ -103,7 +104,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(c
     machine::await_copies<0>();
     machine::warp_barrier();
     tile_type(p, item + (int)machine::blocks()).fetch_all(p, 1 - turn);
-    scan_before<OP, NDR_SCAN_BLOCK, 1> before;
+    scan_before<OP, BLOCK, 1> before;
     scan_total<OP, tile_type, E>(p, t, turn, before, shared);
     scan_finish<OP, tile_type, E, KNOWN>(p, t, turn, before, nullptr);
     machine::barrier();
@@ -116,29 +117,36 @@ template <class OP> NDR_DEVICE scan_slots scan_line_slots(const ndr_scan_params 
 }
 
 /* Tiles of long lines: see scan_turn. */
-template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_awaiting(const ndr_scan_params &p) {
+template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void scan_awaiting(const ndr_scan_params &p) {
   typedef typename OP::State State;
-  typedef scan_before<OP, NDR_SCAN_BLOCK, 1> before_type;
+  typedef scan_before<OP, BLOCK, 1> before_type;
   typedef scan_tile<OP, Arrays, E, KNOWN> tile_type;
-  NDR_SHARED scan_shared<State> shared;
+  typedef scan_groups<OP, (KNOWN & NDR_SCAN_CHAIN) != 0> groups;
+  const bool chain = (KNOWN & NDR_SCAN_CHAIN) != 0;
+  const bool early = !chain && groups::upper == 1; /* prefixes are posted in a tile's first turn, not in its second */
+  NDR_SHARED scan_shared<State, BLOCK> shared;
   NDR_SHARED scan_room<OP> room;
-  NDR_SHARED scan_upper<State, NDR_SCAN_BLOCK, 1> upper[NDR_SCAN_TURNS];
+  NDR_SHARED scan_upper<State, BLOCK, 1> upper[NDR_SCAN_TURNS];
   NDR_SHARED State wholes[NDR_SCAN_TURNS];  /* totals */
-  NDR_SHARED scan_tiles<State, 1> tiles[2]; /* of the next tile, and of the one that is written, in turn */
+  NDR_SHARED scan_tiles<State, 1> tiles[3]; /* of `next` and `item` in turn; of `ahead`, which nobody reads */
   NDR_SHARED int numbers[2];
   const int thread = machine::thread();
   scan_publish(scan_first(p), numbers[1]);
-  scan_meet();
+  scan_meet<BLOCK>();
   scan_turn turn(p, numbers);
-  if (thread >= NDR_SCAN_BLOCK) {
+  if (thread >= BLOCK) {
 #pragma unroll 1
     while (turn.any(p)) {
-      scan_meet();
+      scan_meet<BLOCK>();
       const int behind = turn.behind(p, numbers);
-      if (turn.next < p.items) {
-        const tile_type t(p, turn.next);
-        scan_tiles_before<OP, (KNOWN & NDR_SCAN_CHAIN) != 0>(p.tiles, scan_line_slots<OP>(p, t.line), t.tile,
-                                                             wholes[turn.room_of_next()], room, tiles[turn.parity]);
+      /* Job 1 posts the prefix that `ahead` leads on to. */
+#pragma unroll 1
+      for (int job = 0; job < (early ? 2 : 1); job++) {
+        const int item = job ? turn.ahead : turn.next;
+        const tile_type t(p, item);
+        if (item >= p.items || (job && !typename groups::nodes(t.tile, p.tiles).leads_on())) continue;
+        scan_tiles_before<OP, chain>(p.tiles, scan_line_slots<OP>(p, t.line), t.tile, !early || job,
+                                     wholes[job ? turn.room : turn.room_of_next()], room, tiles[job ? 2 : turn.parity]);
       }
       turn.go_on(behind);
     }
@@ -163,7 +171,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_awaitin
       }
     }
     scan_publish(taken, numbers[turn.parity]);
-    scan_meet();
+    scan_meet<BLOCK>();
     const int behind = turn.behind(p, numbers);
     tile_type(p, behind).fetch_all(p, turn.room_behind());
     if (turn.item < p.items) {
@@ -176,13 +184,13 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_awaitin
   }
 }
 
-template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(const ndr_scan_params &p) {
+template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void scan_lines(const ndr_scan_params &p) {
   if ((KNOWN & NDR_SCAN_LONGER) && p.length.size == 0)
     scan_nothing<OP, KNOWN>(p);
   else if constexpr ((KNOWN & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE)) != 0)
-    scan_alone<OP, Arrays, E, KNOWN>(p);
+    scan_alone<OP, Arrays, E, BLOCK, KNOWN>(p);
   else
-    scan_awaiting<OP, Arrays, E, KNOWN>(p);
+    scan_awaiting<OP, Arrays, E, BLOCK, KNOWN>(p);
 }
 
 #endif

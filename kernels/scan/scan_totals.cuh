@@ -137,61 +137,58 @@ template <class OP> struct scan_finder {
     if (rest > 0) add(room.parts[eights]);
     if (eights > 0) add(sum(room.parts, eights));
   }
-  /* The same of up to 32 nodes from `first` on. */
-  NDR_DEVICE void add_nodes(i64 first, int count) {
+  /* The same of up to 32 * EACH nodes from `first` on: each lane has EACH of them. */
+  template <int EACH> NDR_DEVICE void add_nodes(i64 first, int count) {
+    const int own = count - lane() * EACH;
+    scan_seen<OP> seen[EACH];
     machine::warp_barrier();
-    if (lane() < count) room.sums[lane()] = scan_await<OP>(slots, first + lane());
-    machine::warp_barrier();
-    add_eights(count);
-  }
-  /* The same of up to 256 nodes: each lane has eight of them. */
-  NDR_DEVICE void add_many_nodes(i64 first, int count) {
-    const int own = count - lane() * NDR_SCAN_GROUP;
-    scan_seen<OP> seen[NDR_SCAN_GROUP];
-    scan_await_all(seen, slots, first + lane() * NDR_SCAN_GROUP, own);
+    scan_await_all(seen, slots, first + lane() * EACH, own);
     if (own > 0) {
       State s = seen[0].state();
 #pragma unroll
-      for (int i = 1; i < NDR_SCAN_GROUP; i++)
+      for (int i = 1; i < EACH; i++)
         if (i < own) s = OP::joined(s, seen[i].state());
       room.sums[lane()] = s;
     }
     machine::warp_barrier();
-    if (count % NDR_SCAN_GROUP > 0) add(room.sums[count / NDR_SCAN_GROUP]);
-    add_eights(count / NDR_SCAN_GROUP);
+    if (count % EACH > 0) add(room.sums[count / EACH]);
+    add_eights(count / EACH);
   }
 };
 
+/* How the tiles of scan_lines are grouped. */
+template <class OP, bool CHAIN> struct scan_groups {
+  static const int size = CHAIN ? 1 : NDR_SCAN_LINE_GROUP(OP::words);
+  static const int upper = CHAIN || OP::words <= NDR_SCAN_FEW_WORDS ? 1 : NDR_SCAN_UPPER_GROUP;
+  typedef scan_nodes<size, upper> nodes;
+};
+
 /* Finds what stands before a tile: the tiles before it in its group, the groups before that in the group of groups, and
- * the prefix of the largest group. For the last tile of a group it also posts the group's total, or the next prefix.
- * The tile's own total is posted by the caller, except under CHAIN, where none is. A warp calls this. */
+ * the prefix of the largest group. If it `posts`, it also posts the group's total, or the next prefix, where the tile
+ * is the last of a group. The tile's own total is posted by the caller, except under CHAIN, where none is. A warp calls
+ * this. */
 template <class OP, bool CHAIN>
-NDR_DEVICE void scan_tiles_before(int tile_count, const scan_slots &slots, int tile, const typename OP::State &total,
-                                  scan_room<OP> &room, scan_tiles<typename OP::State, 1> &tiles) {
-  const bool narrow = OP::words == 1;
-  const int GROUP = CHAIN    ? 1
-                    : narrow ? NDR_SCAN_NARROW_GROUP
-                             : NDR_SCAN_WIDE_GROUP,
-            UPPER = CHAIN || narrow ? 1 : NDR_SCAN_UPPER_GROUP;
+NDR_DEVICE void scan_tiles_before(int tile_count, const scan_slots &slots, int tile, bool posts,
+                                  const typename OP::State &total, scan_room<OP> &room,
+                                  scan_tiles<typename OP::State, 1> &tiles) {
+  typedef scan_groups<OP, CHAIN> groups;
   const bool first_lane = (machine::thread() & (NDR_WARP - 1)) == 0;
-  const scan_nodes<GROUP, UPPER> nodes(tile, tile_count);
+  const int GROUP = groups::size, UPPER = groups::upper;
+  const typename groups::nodes nodes(tile, tile_count);
   scan_finder<OP> finder = {room, tiles, slots, total, 0};
   scan_seen<OP> prefix; /* looked at first: mostly it is there by the time that the rest is known */
   if (nodes.top() > 0) prefix.look(slots, nodes.prefix_node(nodes.top()));
   if constexpr (GROUP > 1) {
     const int before = nodes.before_in_group();
-    if constexpr (narrow)
-      finder.add_many_nodes(tile - before, before);
-    else
-      finder.add_nodes(tile - before, before);
+    finder.template add_nodes<GROUP / NDR_WARP>(tile - before, before);
   }
   if constexpr (UPPER > 1) {
     const int before = nodes.groups_before();
-    if (nodes.ends_group() && first_lane) scan_post<OP>(slots, nodes.group_node(nodes.group()), finder.run);
-    finder.add_nodes(nodes.group_node(nodes.group() - (u32)before), before);
+    if (posts && nodes.ends_group() && first_lane) scan_post<OP>(slots, nodes.group_node(nodes.group()), finder.run);
+    finder.template add_nodes<1>(nodes.group_node(nodes.group() - (u32)before), before);
   }
   if (nodes.top() > 0) finder.add(prefix.await(slots, nodes.prefix_node(nodes.top())));
-  if (nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);
+  if (posts && nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);
   if (first_lane) tiles.count = finder.levels;
 }
 

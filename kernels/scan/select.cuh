@@ -208,7 +208,7 @@ template <class T, u32 KNOWN> struct select_tile {
     i64 sum = 0;
     if (p.tiles > 1) {
       if (machine::thread() < NDR_WARP)
-        scan_tiles_before<select_total, false>((int)p.tiles, slots(p), (int)number, (i64)kept, shared.room,
+        scan_tiles_before<select_total, false>((int)p.tiles, slots(p), (int)number, true, (i64)kept, shared.room,
                                                shared.tiles);
       machine::barrier();
 #pragma unroll 1

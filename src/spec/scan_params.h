@@ -7,17 +7,21 @@
 
 #define NDR_SCAN_ARRAYS (1 + NDR_PARAM_OPERANDS)
 
-/* Threads of a block that scan, and units of which one level of prefixes is made. Where tiles wait for others, a block
- * has one more warp, which finds what stands before them. */
+/* Threads of a block that scan. A few long lines have more, so that their tiles are larger and fewer tiles wait. Where
+ * tiles wait for others, a block has one more warp, which finds what stands before them. */
 #define NDR_SCAN_BLOCK 256
-#define NDR_SCAN_WAITING_BLOCK (NDR_SCAN_BLOCK + 32)
+#define NDR_SCAN_LONG_BLOCK 384
+
+/* Units of which one level of prefixes is made. */
 #define NDR_SCAN_GROUP 8
 
-/* Tiles of a line in a group, and groups in a group of groups. */
-#define NDR_SCAN_NARROW_GROUP 256 /* scan_lines, where a state is one word; there are no groups of these groups */
-#define NDR_SCAN_WIDE_GROUP 32    /* scan_lines, where a state is several words */
-#define NDR_SCAN_COLUMN_GROUP 16  /* scan_columns */
-#define NDR_SCAN_UPPER_GROUP 32   /* groups of the two kinds above in a group of groups */
+/* Tiles in a group: of scan_lines by the words of a state, and of scan_columns. NDR_SCAN_UPPER_GROUP groups are a group
+ * of groups, but not of scan_lines where states have up to NDR_SCAN_FEW_WORDS words: there groups are so large that
+ * only prefixes are passed on from one to the next. */
+#define NDR_SCAN_FEW_WORDS 4
+#define NDR_SCAN_LINE_GROUP(words) ((words) == 1 ? 256 : (words) <= NDR_SCAN_FEW_WORDS ? 128 : 32)
+#define NDR_SCAN_COLUMN_GROUP 16
+#define NDR_SCAN_UPPER_GROUP 32
 
 /* The most levels of what stands before a tile: two of its group, two of the group of groups, and a prefix. */
 #define NDR_SCAN_LEVELS 5
@@ -26,6 +30,10 @@
  * bytes may begin up to 15 bytes behind a boundary of vectors; scan_moved permutes the vectors of 128 bytes, so it is
  * then a multiple of 128. */
 #define NDR_SCAN_ROOM(bytes, alignment) ((alignment) >= 4 ? (bytes) : ((bytes) + 15 + 127) / 128 * 128)
+
+/* Bytes of shared memory for a tile of scan_bands, and columns whose totals a block adds up. */
+#define NDR_SCAN_BAND_ROOM(bytes) (((bytes) + 15) / 16 * 16)
+#define NDR_SCAN_BAND_TOTALS 8
 
 /* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
  * total it finds, and one that comes in. Where tiles wait for nothing: the one at hand and the next. */
@@ -54,11 +62,16 @@ typedef struct ndr_scan_param_axis {
  * The nodes of a line are numbered through: first its tiles, then its groups of tiles where these are in groups of
  * groups, then the prefixes of the largest groups. With NDR_SCAN_CHAIN there are prefixes of tiles only. Word w of the
  * total or prefix of node n of column c is in posted[((line * nodes + n) * words + w) * columns + c]. Slots are empty
- * before the launch. */
+ * before the launch.
+ *
+ * Of scan_bands an item is a chunk of all columns of a line, `tile` are a chunk's rows, and `tiles` the chunks of a
+ * line; here `lines` are those that do not lie side by side. Word w of the total of chunk n of column c of line l is in
+ * totals[((l * tiles + n) * words + w) * columns + c]. */
 typedef struct ndr_scan_params {
   const void *data[NDR_SCAN_ARRAYS]; /* the elements that the walk starts at */
   void *result;                      /* where the first place of the first line goes */
   ndr_posted *posted;
+  unsigned long long *totals;    /* scan_bands */
   unsigned long long *taken;     /* items that blocks have taken; NULL: each block has the item of its number */
   ndr_scan_divisor lines;        /* how many; of scan_columns: tiles of the same rows */
   ndr_scan_divisor length;       /* elements of a line */
@@ -69,6 +82,7 @@ typedef struct ndr_scan_params {
   long long result_step;         /* NDR_SCAN_LONGER: from the place before a line's first to that */
   int tile_lines;                /* scan_lines: lines of a tile, if a tile has whole ones */
   int tile;                      /* elements of a tile, or of one of its columns */
+  int pass;                      /* scan_bands: see there */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
   union {

@@ -8,7 +8,9 @@
 #include "support/scans.h"
 #include "support/suite.h"
 
-static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns, NULL};
+static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns,
+                                                  &ndr_scan_family_bands, NULL};
+static const char *const names[] = {"lines", "columns", "bands"};
 static const struct ndr_scan_calls calls = {families, NULL, NULL};
 static const ndr_backend backend = {.name = "cuda", .scans = &calls};
 
@@ -47,20 +49,24 @@ static ndr_device compiling(void) {
 
 /* Tiles, groups of them and prefixes of the largest groups, counted one by one. */
 static int64_t nodes_of(const ndr_scan_launch *l, int words) {
-  int64_t group = l->columns ? 16 : words == 1 ? 256 : 32, upper = !l->columns && words == 1 ? 1 : 32, nodes = 0;
-  if (l->tiles == 1) return 0;
+  int64_t group = l->columns ? 16 : words == 1 ? 256 : words <= 4 ? 128 : 32, nodes = 0;
+  int64_t upper = !l->columns && words <= 4 ? 1 : 32;
+  if (l->tiles == 1 || l->units) return 0;
   if (l->known & NDR_SCAN_CHAIN) return l->tiles;
   for (int64_t tile = 0; tile < l->tiles; tile++)
     nodes += 1 + (upper > 1 && tile % group == 0) + (tile % (group * upper) == 0);
   return nodes;
 }
 
-/* Bytes of the arrays in shared memory that kernels/scan/scan_lines.cuh and scan_columns.cuh declare. */
+/* Bytes of the arrays in shared memory that kernels/scan/scan_lines.cuh, scan_columns.cuh and scan_bands.cuh
+ * declare. */
 static int64_t static_bytes(const ndr_scan_launch *l, int words) {
-  int64_t columns = l->columns ? l->columns : 1, units = 256 / columns, states = 256 + 64;
-  if (!(l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE))) {
+  int64_t columns = l->columns ? l->columns : 1, units = l->block / columns, states = l->block + l->block / 4;
+  if (l->units) {
+    states += 2 * columns; /* carried */
+  } else if (!(l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE))) {
     states += 4 * (units / 8 * columns + units / 64 * columns + 1); /* upper */
-    states += 4 * columns + 2 * 5 * columns;                        /* wholes, tiles */
+    states += 4 * columns + (l->columns ? 2 : 3) * 5 * columns;     /* wholes, tiles */
     if (!l->columns) states += 32 + 32 / 8;                         /* room */
   }
   return states * words * l->beside * 8;
@@ -75,14 +81,23 @@ static void check_shared(const ndr_scan_plan *plan, const ndr_device *device) {
   if (l->residents > 1) ck_assert_int_le((block + 1024) * l->residents, device->shared_bytes_per_unit);
 }
 
+/* One that the family of that number may run. */
+static void make_case(scan_case *given, rng *random, int family) {
+  const int64_t columns = rng_between(random, 2, 256);
+  if (family == 2)
+    scan_in_bands(given, random, rng_between(random, 1, 100000 / columns), columns);
+  else
+    scan_random(given, random, INT64_C(1) << rng_between(random, 0, 23));
+}
+
 START_TEST(blocks_have_shared_memory) {
   rng random = {test_seed() + (uint64_t)_i};
-  ndr_device device = gpus[_i % GPU_COUNT];
+  ndr_device device = gpus[_i / 3 % GPU_COUNT];
   scan_case given;
   ndr_scan_plan plan;
   device.compiles = 1;
-  scan_random(&given, &random, INT64_C(1) << _i % 24);
-  ndr_status status = plan_scan(&plan, &given, &device, _i % 2 ? "columns" : "lines");
+  make_case(&given, &random, _i % 3);
+  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 3]);
   if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) check_shared(&plan, &device);
   ndr_scan_problem_free(&plan.problem);
   scan_free(&given);
@@ -127,9 +142,9 @@ START_TEST(launches_cover_every_element) {
   ndr_scan_plan plan;
   ndr_device device = compiling();
   char text[256];
-  scan_random(&given, &random, INT64_C(1) << _i % 24);
-  ndr_status status = plan_scan(&plan, &given, &device, _i % 2 ? "columns" : "lines");
-  if (_i % 2 == 0) assert_ok(status);
+  make_case(&given, &random, _i % 3);
+  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 3]);
+  if (_i % 3 == 0 || (_i % 3 == 2 && given.array.shape[1] > 1)) assert_ok(status);
   if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) {
     const ndr_scan_launch *l = ndr_scan_plan_launch(&plan);
     const ndr_scan_problem *problem = &plan.problem;
@@ -142,7 +157,7 @@ START_TEST(launches_cover_every_element) {
     ck_assert(l->grid >= 1 && l->grid <= l->items);
     if (l->known & NDR_SCAN_WHOLE) {
       ck_assert(l->items * l->tile_lines >= l->lines && (l->items - 1) * l->tile_lines < l->lines);
-      ck_assert_int_le(l->tile, NDR_SCAN_BLOCK * l->elements);
+      ck_assert_int_le(l->tile, l->block * l->elements);
     } else {
       ck_assert(l->tiles * l->tile >= problem->length && (l->tiles - 1) * l->tile < problem->length);
       ck_assert_int_eq(l->items, l->tiles * l->lines * (l->columns ? l->column_tiles : 1));
@@ -153,6 +168,25 @@ START_TEST(launches_cover_every_element) {
   }
   ndr_scan_problem_free(&plan.problem);
   scan_free(&given);
+}
+END_TEST
+
+/* Costs of families are asked for empty arrays, too. */
+START_TEST(empty_arrays_have_plans) {
+  static int64_t shapes[][3] = {{0, 100, 5}, {3, 0, 5}, {3, 100, 0}};
+  const ndr_device device = compiling();
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
+    const DLTensor array = ndr_tensor(NULL, NDR_F32, 3, shapes[i]);
+    const ndr_scan_call call = {&array, 1, NDR_SUM, NULL, &options};
+    ndr_scan_plan plan;
+    memset(&plan, 0, sizeof plan);
+    assert_ok(ndr_scan_problem_make(&plan.problem, &call));
+    plan.device = device;
+    plan.backend = &backend;
+    assert_ok(ndr_scan_choose(&plan, NULL));
+    ndr_scan_problem_free(&plan.problem);
+  }
 }
 END_TEST
 
@@ -197,6 +231,7 @@ int main(void) {
   tcase_add_loop_test(cases, blocks_have_shared_memory, 0, test_case_count(300));
   tcase_add_loop_test(cases, large_states_fit_or_are_refused, 0, GPU_COUNT);
   tcase_add_test(cases, warps_have_room_for_what_they_move);
+  tcase_add_test(cases, empty_arrays_have_plans);
   tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
   tcase_add_test(cases, too_many_tiles_are_refused);
   suite_add_tcase(suite, cases);

@@ -68,6 +68,9 @@ END_TEST
 
 /* ---- given shapes ---- */
 
+static int
+    machine; /* the device that `make` puts arrays on: 2 is a large new one, where long lines have larger blocks */
+
 /* A compact array of `dtype`, small numbers that are not negative where `rises`, and a result. */
 static void make(trial *t, rng *random, ndr_dtype dtype, int ndim, const int64_t *shape, int dim, ndr_op op,
                  bool rises) {
@@ -84,15 +87,17 @@ static void make(trial *t, rng *random, ndr_dtype dtype, int ndim, const int64_t
   snprintf(t->given.text, sizeof t->given.text, "%s %s of %lld lines or so along %d", ndr_op_name(op),
            ndr_dtype_name(dtype), (long long)shape[0], dim);
   t->array.host = t->given.array;
-  device_array_of(&t->array, 0, 0);
+  device_array_of(&t->array, machine, 0);
   assert_ok(scan_result(&t->given, &t->result.host, NULL));
-  device_array_of(&t->result, 0, 0);
+  device_array_of(&t->result, machine, 0);
 }
 
 /* Each size is that of a thread, of a tile or of several, and those beside it. */
 START_TEST(sizes_around_tiles) {
-  static const int64_t sizes[] = {1, 2, 3, 15, 16, 17, 511, 512, 513, 4095, 4096, 4097, 8192, 12289, 131072, 135169};
+  static const int64_t sizes[] = {1,    2,    3,    15,   16,   17,   511,   512,    513,
+                                  4095, 4096, 4097, 6143, 6145, 8192, 12289, 131072, 135169};
   rng random = {test_seed()};
+  machine = _i ? 2 : 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     trial t;
     make(&t, &random, NDR_F32, NDR_SHAPE(sizes[i]), 0, NDR_SUM, false);
@@ -109,6 +114,7 @@ START_TEST(sizes_around_tiles) {
     check(&t, (int)i);
     finish(&t);
   }
+  machine = 0;
 }
 END_TEST
 
@@ -140,6 +146,30 @@ START_TEST(neighbours_are_one_element) {
     check(&t, (int)i);
     finish(&t);
   }
+}
+END_TEST
+
+/* Few lines side by side, in bands: of every width up to 70 and some more, from every boundary, in one chunk and in
+ * many, with lines of a batch one after the other. */
+START_TEST(bands_are_read_twice) {
+  rng random = {test_seed() + (uint64_t)_i};
+  const int64_t step = test_share() > 1 ? 27 : 1,
+                columns = _i * step < 69 ? _i * step + 2 : rng_between(&random, 71, 256);
+  for (int i = 0; i < 3; i++) {
+    trial t;
+    const int64_t tile = 256 / columns * 16; /* of more than 32 columns */
+    scan_in_bands(&t.given, &random,
+                  i == 1 ? 3 * tile + rng_between(&random, -1, 1) : rng_between(&random, 2, i ? 9000 : 300), columns);
+    simt_controls.order = rng_next(&random);
+    t.array.host = t.given.array;
+    device_array_of(&t.array, 0, ndr_dtype_alignment(t.given.array.dtype) * (size_t)rng_between(&random, 0, 3));
+    assert_ok(scan_result(&t.given, &t.result.host, NULL));
+    device_array_of(&t.result, 0, 0);
+    assert_ok(run(&t));
+    check(&t, _i);
+    finish(&t);
+  }
+  simt_controls.order = 0;
 }
 END_TEST
 
@@ -333,7 +363,9 @@ START_TEST(families_are_chosen_by_layout) {
                {{16384, 16384}, 1, "\nlines   16384 lines"},
                {{1 << 20, 3}, 1, "\nlines   1048576 lines"},
                {{1 << 20, 3}, 0, "\nlines   3 lines x 1048576, 3 neighbours as one element"},
-               {{1 << 20, 12}, 0, "\ncolumns 12 lines"},
+               {{1 << 20, 12}, 0, "\nbands   12 lines"},
+               {{1 << 20, 256}, 0, "\ncolumns 256 lines"},
+               {{1 << 20, 70}, 0, "\nbands   70 lines"},
                {{256, 1 << 18}, 0, "\ncolumns 262144 lines"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(cases[i].shape[0], cases[i].shape[1]));
@@ -353,8 +385,9 @@ int main(void) {
   TCase *cases = tcase_create("scans");
   tcase_set_timeout(cases, 900);
   tcase_add_loop_test(cases, scans_agree_with_their_definitions, 0, 3);
-  tcase_add_test(cases, sizes_around_tiles);
+  tcase_add_loop_test(cases, sizes_around_tiles, 0, 2);
   tcase_add_test(cases, neighbours_are_one_element);
+  tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
   tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 3); /* a million elements each */
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 3);

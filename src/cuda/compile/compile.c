@@ -65,7 +65,7 @@ static void see_scan(numbers *n, const ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   see(n, launch->elements), see(n, launch->columns), see(n, launch->beside), see(n, launch->residents),
-      see(n, (int)launch->known);
+      see(n, launch->block), see(n, launch->units), see(n, (int)launch->known);
   see(n, (int)problem->dtype), see(n, problem->place_count), see(n, problem->operand_count);
   for (int k = 0; k < problem->operand_count; k++) see(n, (int)problem->operand_dtypes[k]);
   see_program(n, problem->program);

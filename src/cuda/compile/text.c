@@ -56,6 +56,7 @@
   X(scan, "scan/scan")                                                                                                 \
   X(scan_tile, "scan/scan_tile")                                                                                       \
   X(scan_lines, "scan/scan_lines")                                                                                     \
+  X(scan_bands, "scan/scan_bands")                                                                                     \
   X(scan_columns, "scan/scan_columns")                                                                                 \
   X(scan_totals, "scan/scan_totals")                                                                                   \
   X(select, "scan/select")                                                                                             \

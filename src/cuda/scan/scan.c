@@ -23,8 +23,13 @@ static ndr_status start(const ndr_scan_plan *plan, ndr_scan_params *params, void
                                 (int)launch->shared_bytes));
   NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                 cudaSharedmemCarveoutMaxShared));
-  const ndr_cuda_grid grid = {launch->grid, (unsigned)launch->threads, launch->shared_bytes};
-  return ndr_cuda_start(kernel, &grid, params, stream);
+  ndr_cuda_grid grid = {launch->grid, (unsigned)launch->threads, launch->shared_bytes};
+  if (launch->units == 0) return ndr_cuda_start(kernel, &grid, params, stream);
+  for (params->pass = launch->tiles > 1 ? 0 : 2; params->pass < 3; params->pass++) {
+    grid.blocks = params->pass == 1 ? ndr_scan_band_blocks(launch) : launch->grid;
+    NDR_TRY(ndr_cuda_start(kernel, &grid, params, stream));
+  }
+  return NDR_OK;
 }
 
 static ndr_status clear(const ndr_scan_plan *plan, void *workspace, void *stream) {
@@ -32,13 +37,14 @@ static ndr_status clear(const ndr_scan_plan *plan, void *workspace, void *stream
   return NDR_OK;
 }
 
-/* A workspace that was lent is 0 and is left so; the caller's may hold anything, so that it is cleared first. */
+/* A workspace that was lent is 0 and is left so; the caller's may hold anything, so that it is cleared first where
+ * tiles look at it. */
 static ndr_status run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace, bool lent,
                       void *stream) {
   ndr_scan_params params;
   ndr_scan_fill_params(plan, data, result, workspace, &params);
   fill_parameters(plan->problem.program, &params);
-  if (!lent) NDR_TRY(clear(plan, workspace, stream));
+  if (!lent && ndr_scan_plan_launch(plan)->nodes) NDR_TRY(clear(plan, workspace, stream));
   NDR_TRY(start(plan, &params, stream));
   return lent ? clear(plan, workspace, stream) : NDR_OK;
 }
@@ -57,6 +63,7 @@ static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, vo
   return status;
 }
 
-static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns, NULL};
+static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns,
+                                                  &ndr_scan_family_bands, NULL};
 
 const struct ndr_scan_calls ndr_cuda_scans = {families, execute, ndr_cuda_select};

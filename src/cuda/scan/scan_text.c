@@ -28,20 +28,27 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   ndr_cuda_writing how = {"own", "ndr_scan_params", true, is_short(program), {true, 0, program->parameter_count}};
   ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
   memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
-  ndr_cuda_write(&out, "#include \"%s.cuh\"\n", launch->columns ? "scan_columns" : "scan_lines");
+  ndr_cuda_write(&out, "#include \"%s.cuh\"\n",
+                 launch->units     ? "scan_bands"
+                 : launch->columns ? "scan_columns"
+                                   : "scan_lines");
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(%d, %d)\n", launch->threads, launch->residents);
   ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n  machine::begin();\n");
-  if (launch->columns)
+  if (launch->units)
+    ndr_cuda_write(&out, "  scan_bands<scan_operator<own>, own_arrays, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
+                   launch->columns, launch->units, launch->known);
+  else if (launch->columns)
     ndr_cuda_write(&out, "  scan_columns<scan_operator<own>, own_arrays, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
                    launch->columns, launch->known);
   else if (launch->beside > 1)
     ndr_cuda_write(
-        &out, "  scan_lines<scan_beside<scan_operator<own>, %d>, scan_packs<own_arrays, %d>::type, %d, 0x%xu>(p);\n}\n",
-        launch->beside, launch->beside, launch->elements, launch->known);
+        &out,
+        "  scan_lines<scan_beside<scan_operator<own>, %d>, scan_packs<own_arrays, %d>::type, %d, %d, 0x%xu>(p);\n}\n",
+        launch->beside, launch->beside, launch->elements, launch->block, launch->known);
   else
-    ndr_cuda_write(&out, "  scan_lines<scan_operator<own>, own_arrays, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->known);
+    ndr_cuda_write(&out, "  scan_lines<scan_operator<own>, own_arrays, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
+                   launch->block, launch->known);
   return out.length;
 }

@@ -8,15 +8,13 @@
 #include "gpuplan/operands/operand_arrays.h"
 
 enum {
-  MANY_WORDS = 10,           /* a thread has several elements if their states are of no more words */
-  MOST_VALUES = 24,          /* that a thread has: elements times neighbours */
-  MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
-  MOST_SHARED = 100 << 10,   /* dynamic shared memory of a block, as several blocks are to run at a time */
-  INCOMING = 32 << 10,       /* bytes of elements that a multiprocessor is to have on their way */
-  MOST_STATIC = 48 << 10,    /* static shared memory that a kernel can have on any GPU */
-  RESERVED_SHARED = 1 << 10, /* what the driver takes of shared memory for each block */
-  NUMBERS_SHARED = 64,       /* static shared memory for more than states */
-  TAKEN_BYTES = 256          /* of the workspace, for the number of items that blocks have taken */
+  MANY_WORDS = 10,         /* a thread has several elements if their states are of no more words */
+  MOST_VALUES = 24,        /* that a thread has: elements times neighbours */
+  MOST_SHARED = 100 << 10, /* dynamic shared memory of a block, as several blocks are to run at a time */
+  INCOMING = 32 << 10,     /* bytes of elements that a multiprocessor is to have on their way */
+  MOST_STATIC = 48 << 10,  /* static shared memory that a kernel can have on any GPU */
+  NUMBERS_SHARED = 64,     /* static shared memory for more than states */
+  TAKEN_BYTES = 256        /* of the workspace, for the number of items that blocks have taken */
 };
 
 _Static_assert(sizeof(ndr_scan_launch) <= NDR_SCAN_CONFIG_BYTES, "a plan has room for a launch");
@@ -60,29 +58,29 @@ static bool waits(unsigned known) {
 
 /* Static shared memory of a block: scan_shared, and where tiles wait for others scan_upper and the totals of the tiles
  * in hand, scan_tiles, and of scan_lines scan_room. */
-static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, bool waiting) {
+static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, int block, bool waiting) {
   ndr_state state = ndr_scan_gpu_state(problem);
-  const int across = columns ? columns : 1, groups = NDR_SCAN_BLOCK / across / NDR_SCAN_GROUP;
+  const int across = columns ? columns : 1, groups = block / across / NDR_SCAN_GROUP;
   const int upper = (groups + groups / NDR_SCAN_GROUP) * across + 1;
-  const int room = columns ? 0 : NDR_WARP_THREADS + NDR_WARP_THREADS / NDR_SCAN_GROUP;
-  const int states = NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4;
-  const int more = NDR_SCAN_TURNS * (upper + across) + 2 * NDR_SCAN_LEVELS * across + room;
+  const int room = columns ? 0 : NDR_WARP_THREADS + NDR_WARP_THREADS / NDR_SCAN_GROUP, tiles = columns ? 2 : 3;
+  const int states = block + block / 4;
+  const int more = NDR_SCAN_TURNS * (upper + across) + tiles * NDR_SCAN_LEVELS * across + room;
   return (int64_t)(waiting ? states + more : states) * ndr_state_size(&state) * beside * (int64_t)sizeof(double) +
          NUMBERS_SHARED;
 }
 
 bool ndr_scan_can_wait(const ndr_scan_problem *problem) {
-  return static_bytes(problem, 0, 1, true) <= MOST_STATIC;
+  return static_bytes(problem, 0, 1, NDR_SCAN_BLOCK, true) <= MOST_STATIC;
 }
 
 /* Dynamic shared memory of a block of scan_lines, and of scan_columns, that has room for `turns` tiles. */
-static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
+static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements, int block) {
   const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
   const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4; /* as scan_tile has it */
   int64_t rooms = 0;
   for (int k = 0; k <= problem->operand_count; k++)
     rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k), alignment_of(problem, k));
-  return NDR_SCAN_BLOCK / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
+  return block / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
 }
 
 static int64_t columns_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
@@ -101,14 +99,30 @@ static int elements_for(const ndr_scan_problem *problem) {
   return widest <= 8 && words <= 2 ? 8 : 4;
 }
 
+/* Bytes of dynamic shared memory that a block may have beside the states of tiles that wait. */
+static int64_t most_shared(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside,
+                           int block) {
+  const int64_t most = device->shared_bytes_per_block - static_bytes(problem, columns, beside, block, true);
+  return most < MOST_SHARED ? most : MOST_SHARED;
+}
+
 int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside) {
-  const int64_t most = device->shared_bytes_per_block - static_bytes(problem, columns, beside, true);
+  const int64_t most = most_shared(problem, device, columns, beside, NDR_SCAN_BLOCK);
   int elements = elements_for(problem);
   while (elements > 1 && elements * beside > MOST_VALUES) elements /= 2;
-  while (elements > 1 &&
-         lines_room(problem, NDR_SCAN_TURNS, elements * beside) > (most < MOST_SHARED ? most : MOST_SHARED))
-    elements /= 2;
+  while (elements > 1 && lines_room(problem, NDR_SCAN_TURNS, elements * beside, NDR_SCAN_BLOCK) > most) elements /= 2;
   return elements;
+}
+
+int ndr_scan_long_block(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const int block = NDR_SCAN_LONG_BLOCK, words = ndr_state_size(&state) * launch->beside;
+  const int64_t room = lines_room(problem, NDR_SCAN_TURNS, (int64_t)launch->elements * launch->beside, block);
+  const int64_t whole = room + static_bytes(problem, 0, launch->beside, block, true) + NDR_SCAN_RESERVED_SHARED;
+  if (problem->lines >= NDR_SCAN_MANY_LINES || problem->operand_count > 0 || words > 2) return NDR_SCAN_BLOCK;
+  bool fits =
+      room <= most_shared(problem, device, 0, launch->beside, block) && 2 * whole <= device->shared_bytes_per_unit;
+  return fits ? block : NDR_SCAN_BLOCK;
 }
 
 static void pack_axis(const ndr_scan_problem *problem, ndr_scan_axis *axis, int beside) {
@@ -135,19 +149,19 @@ int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
 
 static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   ndr_state state = ndr_scan_gpu_state(problem);
-  bool narrow = ndr_state_size(&state) * launch->beside == 1;
+  const int words = ndr_state_size(&state) * launch->beside;
   if (launch->tiles == 1) return 0;
   if (launch->known & NDR_SCAN_CHAIN) return launch->tiles;
   if (launch->columns) return ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
-  if (narrow) return ndr_scan_nodes(launch->tiles, NDR_SCAN_NARROW_GROUP, 1);
-  return ndr_scan_nodes(launch->tiles, NDR_SCAN_WIDE_GROUP, NDR_SCAN_UPPER_GROUP);
+  return ndr_scan_nodes(launch->tiles, NDR_SCAN_LINE_GROUP(words),
+                        words > NDR_SCAN_FEW_WORDS ? NDR_SCAN_UPPER_GROUP : 1);
 }
 
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
   launch->tiles = ndr_ceil_div(problem->length, launch->tile);
   if (launch->tiles == 1)
     launch->known |= NDR_SCAN_ALONE;
-  else if (beside >= MANY_LINES)
+  else if (beside >= NDR_SCAN_MANY_LINES)
     launch->known |= NDR_SCAN_CHAIN;
   launch->nodes = nodes_of(problem, launch);
 }
@@ -156,13 +170,15 @@ void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int6
 static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
   const ndr_scan_problem *problem = &plan->problem;
   const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
-  int64_t dynamic = launch->columns ? columns_room(problem, turns, launch->elements)
-                                    : lines_room(problem, turns, (int64_t)launch->elements * launch->beside);
-  int64_t block =
-      dynamic + static_bytes(problem, launch->columns, launch->beside, waits(launch->known)) + RESERVED_SHARED;
+  int64_t dynamic = launch->columns
+                        ? columns_room(problem, turns, launch->elements)
+                        : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
+  int64_t block = dynamic +
+                  static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known)) +
+                  NDR_SCAN_RESERVED_SHARED;
   int64_t fit = plan->device.shared_bytes_per_unit / block;
-  int most = problem->operand_count > 0 || words * launch->beside > 2 ? 2 : 3;
-  if (words * launch->beside == 1 && problem->operand_count == 0 && !waits(launch->known)) most = 4;
+  int most = problem->operand_count > 0 || words * launch->beside > 2 || launch->block > NDR_SCAN_BLOCK ? 2 : 3;
+  if (words * launch->beside == 1 && problem->operand_count == 0 && !waits(launch->known) && most > 2) most = 4;
   if (!waits(launch->known) && !launch->columns) { /* more blocks than keep memory busy are in each other's way */
     const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside);
     most = blocks < 2 ? 2 : blocks < most ? (int)blocks : most;
@@ -171,15 +187,19 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
 
-void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count) {
-  const ndr_scan_problem *problem = &plan->problem;
-  ndr_state state = ndr_scan_gpu_state(problem);
-  int words = ndr_state_size(&state);
+void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int kept_count) {
   if (kept_count <= 1) launch->known |= NDR_SCAN_ONE_KEPT;
   if (problem->scan_count <= 1) launch->known |= NDR_SCAN_ONE_AXIS;
   if (problem->exclusive) launch->known |= NDR_SCAN_EXCLUSIVE;
   if (problem->longer) launch->known |= NDR_SCAN_LONGER;
-  launch->threads = waits(launch->known) ? NDR_SCAN_WAITING_BLOCK : NDR_SCAN_BLOCK;
+}
+
+void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count) {
+  const ndr_scan_problem *problem = &plan->problem;
+  ndr_state state = ndr_scan_gpu_state(problem);
+  int words = ndr_state_size(&state);
+  ndr_scan_know(problem, launch, kept_count);
+  launch->threads = waits(launch->known) ? launch->block + NDR_WARP_THREADS : launch->block;
   set_room(plan, launch, words);
   int64_t at_a_time = (int64_t)launch->residents * plan->device.units;
   launch->grid = (unsigned)(launch->items < at_a_time ? launch->items : at_a_time);
@@ -208,6 +228,7 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, launch->beside), *problem = &packed;
   bool posts = launch->nodes > 0;
   *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
+                              .totals = launch->units ? workspace : NULL,
                               .taken = posts && launch->items > launch->grid ? workspace : NULL,
                               .lines = divisor(launch->lines * (launch->columns ? launch->column_tiles : 1)),
                               .length = divisor(problem->length),

@@ -1,5 +1,5 @@
-/* Launches of the kernels of scans, kernels/scan/scan*.cuh, which are compiled at run time: the families lines and
- * columns. */
+/* Launches of the kernels of scans, kernels/scan/scan*.cuh, which are compiled at run time: the families lines,
+ * columns and bands. */
 #ifndef NDR_GPUPLAN_SCAN_H
 #define NDR_GPUPLAN_SCAN_H
 
@@ -9,25 +9,29 @@
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
   int elements;  /* that a thread has of a line */
-  int columns;   /* lines that lie side by side in a tile of scan_columns; 0: the kernel is scan_lines */
+  int columns;   /* lines that lie side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
+  int units;     /* of a tile of scan_bands, of `elements` rows each; 0: it is another kernel */
   int beside;    /* scan_lines: lines whose elements lie side by side and are one element of the kernel's; at least 1 */
+  int block;     /* threads of a block that scan */
   int threads;   /* of a block */
   int residents; /* blocks that a multiprocessor is to run at a time */
   unsigned known; /* NDR_SCAN_... */
-  /* The members of ndr_scan_params that have these names; `lines` of scan_columns are combinations of the kept axes but
-   * the first. */
+  /* The members of ndr_scan_params that have these names; `lines` of scan_columns and scan_bands are combinations of
+   * the kept axes but the first. */
   int tile, tile_lines;
   int64_t lines, column_tiles, items, tiles, nodes;
   unsigned grid, shared_bytes;
 } ndr_scan_launch;
 
 enum {
-  NDR_SCAN_SECTOR = 32,            /* bytes in which memory is read and written */
-  NDR_SCAN_LEAST_TILE = 64,        /* elements of an average tile of scan_lines, at least */
-  NDR_SCAN_MOST_ITEMS = 0x7fff0000 /* kernels number items in 32 bits, and look up to a grid behind the last */
+  NDR_SCAN_SECTOR = 32,               /* bytes in which memory is read and written */
+  NDR_SCAN_RESERVED_SHARED = 1 << 10, /* bytes that the driver takes of shared memory for each block */
+  NDR_SCAN_MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
+  NDR_SCAN_LEAST_TILE = 64,           /* elements of an average tile of scan_lines, at least */
+  NDR_SCAN_MOST_ITEMS = 0x7fff0000    /* kernels number items in 32 bits, and look up to a grid behind the last */
 };
 
-extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns;
+extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns, ndr_scan_family_bands;
 
 static inline const ndr_scan_launch *ndr_scan_plan_launch(const ndr_scan_plan *plan) {
   return (const ndr_scan_launch *)(const void *)plan->config;
@@ -41,7 +45,12 @@ ndr_state ndr_scan_gpu_state(const ndr_scan_problem *problem);
 void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                           ndr_scan_params *params);
 
-/* ---- what both families share ---- */
+/* Blocks of the second pass of scan_bands. */
+static inline unsigned ndr_scan_band_blocks(const ndr_scan_launch *launch) {
+  return (unsigned)(launch->lines * ((launch->columns + NDR_SCAN_BAND_TOTALS - 1) / NDR_SCAN_BAND_TOTALS));
+}
+
+/* ---- what the families share ---- */
 
 /* Why no family can run a problem; NULL: one may. */
 const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device);
@@ -56,6 +65,9 @@ int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device,
 /* Whether a block of scan_lines has shared memory for the states of tiles that wait for others. */
 bool ndr_scan_can_wait(const ndr_scan_problem *problem);
 
+/* The threads that scan in a block of scan_lines where lines are longer than a tile of NDR_SCAN_BLOCK threads. */
+int ndr_scan_long_block(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch);
+
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
 
@@ -66,8 +78,10 @@ int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
  * each number: those of all lines. */
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside);
 
-/* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the
- * number of axes that lines are counted over. */
+/* Sets what of `known` all families have. `kept_count` is the number of axes that lines are counted over. */
+void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int kept_count);
+
+/* Completes a launch of lines or columns: what of `known` all have, the grid, and the plan's workspace. */
 void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count);
 
 /* Bytes of an array's elements (k of ndr_scan_params.data), and its stride along an axis. */

@@ -72,17 +72,25 @@ static bool is_near(const ndr_scan_problem *problem) {
 
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
-  ndr_scan_launch launch = {.beside = 1, .tile_lines = 1};
+  ndr_scan_launch launch = {.block = NDR_SCAN_BLOCK, .beside = 1, .tile_lines = 1};
   cut(problem, &plan->device, &launch);
   if (is_near(problem)) launch.known |= NDR_SCAN_NEAR;
   ndr_scan_cut(problem, &launch, launch.lines * launch.column_tiles);
   ndr_scan_launch_end(plan, &launch, problem->kept_count - 1);
 }
 
+/* Tiles of few columns wait for each other, which takes twice as long, or 1.3 times with 128 columns and more whose
+ * rows are whole sectors. That counts where family bands is the other choice: what `lines` would lose is not known. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  double columns = (double)problem->kept[0].size, tile = columns_of(problem, elements_of(problem, device));
-  double idle = (double)ndr_ceil_div(problem->kept[0].size, (int64_t)tile) * tile / columns;
-  return 4e-6 + ndr_scan_seconds(problem, device, &problem->kept[0]) * (1 + 0.2 * idle);
+  char why[160];
+  ndr_scan_launch launch = {.beside = 1};
+  cut(problem, device, &launch);
+  const double columns = (double)problem->kept[0].size, tile = launch.columns;
+  const double idle = (double)launch.column_tiles * tile / columns;
+  const bool few = problem->length > launch.tile && launch.lines * launch.column_tiles < NDR_SCAN_MANY_LINES &&
+                   !ndr_scan_family_bands.reject(problem, device, why);
+  const double waiting = !few ? 1 : columns >= 4 * MOST_SPLIT && is_on_sectors(problem) ? 1.3 : 2;
+  return 4e-6 + ndr_scan_seconds(problem, device, &problem->kept[0]) * waiting * (1 + 0.2 * idle);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

@@ -13,8 +13,10 @@ static int aligned_lines(int lines, int64_t length) {
   return lines >= 4 * apart ? lines / apart * apart : lines;
 }
 
-static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) {
-  const int most = NDR_SCAN_BLOCK * launch->elements, step = NDR_WARP_THREADS * launch->elements;
+static void cut_lines(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
+  const bool is_long = problem->length > NDR_SCAN_BLOCK * launch->elements;
+  launch->block = is_long ? ndr_scan_long_block(problem, device, launch) : NDR_SCAN_BLOCK;
+  const int most = launch->block * launch->elements, step = NDR_WARP_THREADS * launch->elements;
   launch->lines = problem->lines;
   launch->tile_lines = 1;
   if (problem->length > most) {
@@ -66,7 +68,7 @@ static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, beside), *problem = &packed;
   const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
   ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, 0, beside), .beside = beside};
-  cut_lines(problem, &launch);
+  cut_lines(problem, &plan->device, &launch);
   for (int k = 0; k <= problem->operand_count; k++)
     if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
   if (is_flat(problem, launch.known, scan->result, kept->result)) launch.known |= NDR_SCAN_FLAT_RESULT;

@@ -30,7 +30,7 @@ static ndr_select_launch *add(ndr_select_plan *plan, ndr_select_kernel kernel, n
  * scan. */
 static ndr_select_launch *add_waiting(ndr_select_plan *plan, ndr_select_kernel kernel, ndr_dtype truth) {
   const int64_t tiles = plan->params.tiles;
-  if (tiles > 1) plan->posted_bytes = (size_t)ndr_scan_nodes(tiles, NDR_SCAN_NARROW_GROUP, 1) * sizeof(ndr_posted);
+  if (tiles > 1) plan->posted_bytes = (size_t)ndr_scan_nodes(tiles, NDR_SCAN_LINE_GROUP(1), 1) * sizeof(ndr_posted);
   plan->workspace += plan->posted_bytes;
   return add(plan, kernel, truth);
 }

@@ -237,8 +237,20 @@ NDR_API void ndr_measurements_forget(void);
 typedef struct ndr_accumulator ndr_accumulator;
 
 /* Starts a reduction of an array of the problem's shape, whose elements will be given slab by slab; the problem's
- * strides do not count. The partial states are kept on `device`, and slabs and results must be there. Free with
- * ndr_accumulator_destroy. */
+ * strides do not count. The partial states are kept on `device`, and slabs and results must be there. skip_nan, ddof
+ * and operands are those of the problem. Free with ndr_accumulator_destroy.
+ *
+ *   ndr_problem year = NDR_PROBLEM_INIT;
+ *   float means[64];
+ *   DLTensor result = ndr_tensor(means, NDR_F32, NDR_SHAPE(64)), *results[] = {&result};
+ *   ndr_problem_parse("mean f32 [365,64] /0", &year); // or ndr_problem_make, of a tensor whose data is NULL
+ *   year.skip_nan = 1;
+ *   ndr_accumulator_create(&a, &year, (DLDevice){kDLCPU, 0}, NULL);
+ *   for (int64_t day = 0; day < 365; day++) {
+ *     DLTensor slab = ndr_tensor(measured(day), NDR_F32, NDR_SHAPE(1, 64));
+ *     ndr_accumulator_add(a, &slab, (int64_t[]){day, 0});
+ *   }
+ *   ndr_accumulator_finish(a, results); */
 NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_problem *problem, DLDevice device,
                                           const ndr_options *options);
 

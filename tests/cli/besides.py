@@ -220,6 +220,30 @@ def try_series(tool, folder, failures):
             failures.check(f"series over {dims} {memory}", answers, expected, None)
 
 
+def try_coordinates(tool, folder, failures):
+    """What is beside a dataset and has other coordinates than it is paired all the same, and a line on stderr says so."""
+    lat, lon = np.arange(-60.0, 61, 30), np.arange(0.0, 360, 45)
+    axes = {"same": (lat, lon), "north": (lat[::-1], lon), "west": (lat, lon - 180), "digits": (lat + 1e-4, lon), "bare": None}
+    for name, values in axes.items():
+        with h5py.File(os.path.join(folder, f"{name}.nc"), "w") as file:
+            file["x"] = np.arange(lat.size * lon.size, dtype="f4").reshape(lat.size, lon.size)
+            for i, dim in enumerate(("lat", "lon")):
+                file["x"].dims[i].label = dim
+                if values:
+                    file[dim] = values[i]
+                    file[dim].make_scale(dim)
+                    file["x"].dims[i].attach_scale(file[dim])
+    path = os.path.join(folder, "same.nc:/x")
+    said = {"same": "", "digits": "", "bare": "", "north": "its lat[0] is 60, that of", "west": "its lon[0] is -180, that of"}
+    for name, expected in said.items():
+        other = os.path.join(folder, f"{name}.nc:/x")
+        for options in (["--where", other], ["--weights", other], ["--with", f"y={other}", "--op", RMSE]):
+            result = subprocess.run([tool, "--dims", "all", "--op", "mean", *options, path], capture_output=True, text=True, timeout=60)
+            if result.returncode or (expected not in result.stderr if expected else result.stderr):
+                failures.count += 1
+                print(f"{options}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+
+
 def main():
     tool, failures, choose = sys.argv[1], Failures(), random.Random(3)
     with tempfile.TemporaryDirectory() as folder:
@@ -228,6 +252,7 @@ def main():
             for _ in range(4):
                 try_one(tool, files, choose, failures)
         try_series(tool, folder, failures)
+        try_coordinates(tool, folder, failures)
     sys.exit(1 if failures.count else 0)
 
 

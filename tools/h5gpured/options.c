@@ -11,6 +11,28 @@ static const cli tool; /* its rows follow the functions that they name */
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
+/* What other libraries call operators; NULL: no operator is called so. */
+static const char *usual_name(const char *name) {
+  static const char *const names[][2] = {{"avg", "mean"},
+                                         {"average", "mean"},
+                                         {"nanmean", "mean --skipna"},
+                                         {"nansum", "sum --skipna"},
+                                         {"total", "sum"},
+                                         {"minimum", "min"},
+                                         {"maximum", "max"},
+                                         {"nanmin", "min --skipna"},
+                                         {"range", "ptp"},
+                                         {"nanmax", "max --skipna"},
+                                         {"stddev", "std"},
+                                         {"sd", "std"},
+                                         {"variance", "var"},
+                                         {"n", "valid"},
+                                         {"product", "prod"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i][0]) == 0) return names[i][1];
+  return NULL;
+}
+
 __attribute__((noreturn)) static void refuse_op(const char *name, size_t length) {
   const char *names[NDR_OP_COUNT];
   char begin[32];
@@ -18,6 +40,8 @@ __attribute__((noreturn)) static void refuse_op(const char *name, size_t length)
   char list[512];
   for (int i = 0; i < NDR_OP_COUNT; i++) names[i] = ndr_op_name((ndr_op)i);
   cli_list_names(begin, NDR_OP_COUNT, names, list, sizeof list);
+  const char *usual = usual_name(begin);
+  if (usual) cli_refuse(&tool, "--op: there is no operator '%s'; did you mean %s?", begin, usual);
   bool formula = strcspn(name, "=<>+*/") < length;
   cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s%s", (int)length, name, list,
              formula ? "; one of one's own is written as 'hot(x): n += x > 20 -> n'" : "");

@@ -7,6 +7,14 @@
 #include "h5/bytes/header.h"
 #include "h5/file/attributes.h"
 
+static bool same_text(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool ndr_scale_units_same_words(const ndr_scale_units *a, const ndr_scale_units *b) {
+  return same_text(a->units, b->units) && same_text(a->calendar, b->calendar);
+}
+
 void ndr_scale_units_free(ndr_scale_units *u) {
   free(u->units);
   free(u->calendar);

@@ -2,21 +2,16 @@
 #include "h5/cf/series_axis.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "h5/cf/angle.h"
 #include "h5/cf/scale_units.h"
 #include "h5/file/attributes.h"
 
-static bool same_text(const char *a, const char *b) {
-  return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool can_convert(const ndr_scale_units *a, const ndr_scale_units *b) {
   if (a->timed && b->timed) return a->time.calendar == b->time.calendar && a->time.zero_year == b->time.zero_year;
   double angle = ndr_angle_radians(a->units);
   if (angle > 0 && angle == ndr_angle_radians(b->units)) return true;
-  return same_text(a->units, b->units) && same_text(a->calendar, b->calendar);
+  return ndr_scale_units_same_words(a, b);
 }
 
 static ndr_status read_times(const ndr_h5_dataset *part, int d, double **times) {

@@ -26,7 +26,7 @@ static void free_axis(axis *a) {
 static ndr_status read_axis(const ndr_h5_dataset *dataset, int d, axis *a) {
   hid_t scale;
   *a = (axis){.dataset = dataset, .d = d};
-  NDR_TRY(ndr_hdf_open_scale(dataset, d, false, &scale));
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, &scale));
   if (scale < 0) return NDR_OK;
   ndr_status status = ndr_scale_units_read(dataset, scale, &a->units);
   H5Dclose(scale);
@@ -86,13 +86,22 @@ static const char *settle(const axis *a) {
                               : "files of a series have the same coordinates along its other dims";
 }
 
-static ndr_status fail_value(const axis *a, const axis *b, int64_t i) {
+enum { DIFFERENCE_TEXT = 1024 };
+
+/* "FILE: its lat[1] is 3, that of FILE is 2" */
+static const char *write_difference(const axis *a, const axis *b, int64_t i, char text[DIFFERENCE_TEXT]) {
   char dim[NDR_SCALE_DIM_TEXT], values[2][NDR_TIME_CHARS];
-  ndr_scale_name_dim(a->dataset, a->d, dim);
+  ndr_scale_name_dim(b->dataset, b->d, dim);
   write_value(a, i, values[0]);
   write_value(b, i, values[1]);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld] is %s, that of %s is %s; %s", b->dataset->where, dim, (long long)i,
-                  values[1], a->dataset->where, values[0], settle(a));
+  snprintf(text, DIFFERENCE_TEXT, "%s: its %s[%lld] is %s, that of %s is %s", b->dataset->where, dim, (long long)i,
+           values[1], a->dataset->where, values[0]);
+  return text;
+}
+
+static ndr_status fail_value(const axis *a, const axis *b, int64_t i) {
+  char text[DIFFERENCE_TEXT];
+  return ndr_fail(NDR_ERR_DIMS, "%s; %s", write_difference(a, b, i, text), settle(a));
 }
 
 static ndr_status fail_calendar(const axis *a, const axis *b) {
@@ -111,15 +120,19 @@ static ndr_status fail_units(const axis *a, const axis *b) {
                   a->dataset->where, x, settle(a));
 }
 
+static bool same_place(const axis *a, const axis *b, int64_t i) {
+  double x = a->values[i], y = b->values[i];
+  if (a->units.timed && b->units.timed) return same_instant(a, b, i);
+  return (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance(a, b);
+}
+
 static ndr_status compare(const axis *a, const axis *b) {
   bool timed = a->units.timed && b->units.timed;
   if (!a->values || !b->values) return NDR_OK;
   if (a->dataset->new_dims && !same_units(a, b)) return fail_units(a, b);
   for (int64_t i = 0; i < a->dataset->info.shape[a->d]; i++) {
-    double x = a->values[i], y = b->values[i];
     if (timed && !dates_alike(a, b, i)) return fail_calendar(a, b);
-    bool same = timed ? same_instant(a, b, i) : (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance(a, b);
-    if (!same) return fail_value(a, b, i);
+    if (!same_place(a, b, i)) return fail_value(a, b, i);
   }
   return NDR_OK;
 }
@@ -140,4 +153,28 @@ ndr_status ndr_series_agree(const ndr_h5_dataset *series) {
   for (int d = 0; d < series->info.ndim; d++)
     if (d != series->series_dim) NDR_TRY(agree_along(series, d));
   return NDR_OK;
+}
+
+/* Coordinates in the same words need not be decoded. */
+static void remark_difference(const axis *a, const axis *b, ndr_remarks *remarks) {
+  char text[DIFFERENCE_TEXT];
+  if (!a->values || !b->values || !same_units(a, b)) return;
+  bool alike = ndr_scale_units_same_words(&a->units, &b->units);
+  for (int64_t i = 0; i < a->dataset->info.shape[a->d]; i++) {
+    if ((alike && a->values[i] == b->values[i]) || same_place(a, b, i)) continue;
+    ndr_remark(remarks, "%s; elements are paired by their numbers", write_difference(a, b, i, text));
+    return;
+  }
+}
+
+void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,
+                            ndr_remarks *remarks) {
+  axis own = {.values = NULL}, other = {.values = NULL};
+  ndr_hdf_scope scope;
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  bool read = read_axis(dataset, d, &own) == NDR_OK && read_axis(array, i, &other) == NDR_OK;
+  if (read) remark_difference(&own, &other, remarks);
+  ndr_hdf_leave(&scope);
+  free_axis(&own);
+  free_axis(&other);
 }

@@ -1,5 +1,5 @@
-/* The coordinates that the files of a series share: those of all dims but the one along which they follow each other.
- */
+/* Whether the coordinates of two files agree: those of the dims that the files of a series share, all but the one along
+ * which they follow each other, and those of an array beside a dataset. */
 #ifndef NDR_H5_SERIES_AGREE_H
 #define NDR_H5_SERIES_AGREE_H
 
@@ -10,5 +10,10 @@
  * thousandth of a step. What has no coordinates agrees with anything. Members of a new dim must have the same units,
  * too; elsewhere units may be spelled in two ways. Inside the lock. */
 ndr_status ndr_series_agree(const ndr_h5_dataset *series);
+
+/* Remarks on the first index at which dim i of an array has another coordinate than dim d of a dataset, which is as
+ * long. What has no coordinates, or others that cannot be compared, agrees. Takes the lock. */
+void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,
+                            ndr_remarks *remarks);
 
 #endif

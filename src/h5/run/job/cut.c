@@ -14,13 +14,13 @@ typedef struct {
   ndr_h5_dataset parts[];
 } copies;
 
-static bool is_sides(const ndr_h5_dataset *dataset, int d) {
+bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d) {
   return dataset->part_count && dataset->series_dim == d && ndr_series_is_sides(dataset);
 }
 
 /* Whether the dataset has less of dim d than its file, or has it in another order. */
 static bool is_part(const ndr_h5_dataset *dataset, int d) {
-  if (is_sides(dataset, d)) return true;
+  if (ndr_cut_is_sides(dataset, d)) return true;
   if (dataset->part_count && dataset->series_dim == d) return false;
   return dataset->from[d] != 0 || dataset->step[d] != 1 || dataset->info.shape[d] != dataset->extent[d];
 }
@@ -55,6 +55,7 @@ ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_data
 static void cut_dim(ndr_h5_dataset *own, int i, const ndr_h5_dataset *part, int d) {
   own->from[i] = part->from[d];
   own->step[i] = part->step[d];
+  own->turn[i] = part->turn[d];
   own->info.shape[i] = part->info.shape[d];
 }
 
@@ -92,10 +93,10 @@ static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *datas
     bool done = false;
     const ndr_h5_dataset *file = d >= 0 && dataset->part_count ? dataset->parts[0] : dataset;
     cuts[i] = d >= 0 && is_part(dataset, d) && is_whole(array, i) && array->shape[i] == file->extent[d];
-    if (cuts[i] && is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
+    if (cuts[i] && ndr_cut_is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
     cuts[i] = cuts[i] && !done;
     *any |= cuts[i];
-    if (cuts[i] && is_sides(dataset, d)) *seam = i;
+    if (cuts[i] && ndr_cut_is_sides(dataset, d)) *seam = i;
   }
   return NDR_OK;
 }

@@ -9,6 +9,9 @@
  * false also where either has no coordinates. */
 ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, bool *done);
 
+/* Whether dim d of a dataset is the two sides of a seam. */
+bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d);
+
 /* Along each dim that is as long as the file's dim of which the dataset is a part, takes the same part of an array
  * whose dims are known: array->dataset is then a copy that array->cut holds. Arrays in memory, and those that are parts
  * already, stay as they are. `what` names the array in errors. */

@@ -5,6 +5,8 @@
 
 #include "h5/file/dims.h"
 #include "h5/run/job/cut.h"
+#include "h5/series/agree.h"
+#include "h5/structure/structure.h"
 
 /* The only one of the names that is this one; -1 if there is none, or several are. */
 static int find_name(int count, const char *const *names, const char *name) {
@@ -76,6 +78,23 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_info *info, const 
   return NDR_OK;
 }
 
+/* Elements are paired by their numbers, whatever the coordinates: a mask whose latitudes go the other way is most
+ * likely not meant so. One rank says it. */
+static void remark_coordinates(const ndr_beside *array, const ndr_h5_dataset *dataset) {
+  const ndr_h5_dataset *own = array->dataset;
+  ndr_remarks remarks = own ? own->remarks : (ndr_remarks){.tell = NULL};
+  if (!remarks.tell || (dataset->structure && dataset->structure->comm->rank > 0)) return;
+  remarks.told = NULL;
+  for (int i = 0; i < array->ndim; i++) {
+    const int d = array->dims[i];
+    const bool sides = d >= 0 && ndr_cut_is_sides(dataset, d) && ndr_cut_is_sides(own, i);
+    for (int p = 0; sides && p < dataset->part_count; p++)
+      ndr_coordinates_remark(dataset->parts[p], d, own->parts[p], i, &remarks);
+    if (d >= 0 && !sides) ndr_coordinates_remark(dataset, d, own, i, &remarks);
+  }
+  ndr_remarks_free(&remarks);
+}
+
 ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int *given, const char *what) {
   const ndr_h5_info *info = &dataset->info;
   if (given) NDR_TRY(take_dims(array, info, given, what));
@@ -83,5 +102,7 @@ ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int 
     NDR_TRY(ndr_beside_cut(array, dataset, what));
   else
     NDR_TRY(align(array, info, what));
-  return check_sizes(array, info, what);
+  NDR_TRY(check_sizes(array, info, what));
+  remark_coordinates(array, dataset);
+  return NDR_OK;
 }

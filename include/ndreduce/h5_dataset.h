@@ -45,8 +45,8 @@ typedef struct ndr_h5_access {
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
   /* Called once for each attribute that cannot be read and that the numbers can do without, for each that should be a
-   * number and is not, and where the dataset is beside another and has other coordinates; may be NULL. Called under the
-   * lock. */
+   * number and is not, where the dataset is beside another and has other coordinates, and for a series two files of
+   * which have the same coordinate; may be NULL. Called under the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
   int any_type;  /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
@@ -136,7 +136,8 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
  * calendar, or of standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS
  * where units cannot be converted; opened raw, such a series has no coordinates along dim. A range of coordinates along
  * `dim` may select nothing of a file, but not of all. Elements of different units (none, and blank ones, fit any) are
- * NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
+ * NDR_ERR_DIMS, too, unless opened raw. A coordinate along `dim` that two files have is remarked on, and its elements
+ * count in both. On failure *dataset is NULL.
  *
  * A `dim` "new:NAME" stacks the datasets, which then have one shape, along a new first dim NAME, as the members of an
  * ensemble. Its coordinate is the files' scalar variable `realization`, or the one of that standard_name which the

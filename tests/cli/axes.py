@@ -189,6 +189,24 @@ def check_series_of_times(folder):
         assert found["coords"]["time"] == [60], found
 
 
+def check_overlap_is_remarked_on(folder):
+    """In whatever order and units, once for all variables of the files."""
+    make_times(folder, "a.nc", "days since 2000-01-01", None, [0.5, 1.5, 2.5])
+    make_times(folder, "b.nc", "hours since 2000-01-02", None, [36, 60, 84], "i4")
+    make_times(folder, "c.nc", "days since 2000-01-01", None, [5.5, 6.5])
+    for name in "abc":
+        with h5py.File(folder.file(f"{name}.nc"), "a") as file:
+            attach(file.create_dataset("g", data=np.ones(file["f"].shape)), file["time"])
+    said = ("h5gpured: b.nc: its time overlaps that of a.nc from 2000-01-03T12:00:00 on: 1 of 8 coordinates repeat others, and "
+            "their elements are counted again\n")
+    assert folder.run("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "time")[1] == said
+    assert folder.run("--concat", "time", "c.nc:/f", "a.nc:/f", "b.nc:/f")[1] == said
+    assert "from 2000-01-01T12:00:00 on: 3 of 6" in folder.run("--concat", "time", "a.nc:/f", "a.nc:/f")[1]
+    assert folder.run("--concat", "time", "a.nc:/f[0:2]", "b.nc:/f", "c.nc:/f")[1] == ""
+    assert folder.run("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "time", "--select", "time=2000-01-04:")[1] == ""
+    assert folder.run("--concat", "new:member", "a.nc:/f", "a.nc:/f")[1] == ""
+
+
 def make_kept(folder, series):
     """Files of two dims, so that one of them is left."""
     files = [argument.split(":")[0] for argument in series if ".nc" in argument]

@@ -8,6 +8,7 @@
 #include "h5/cf/angle.h"
 #include "h5/cf/scale_units.h"
 #include "h5/file/attributes.h"
+#include "h5/structure/structure.h"
 
 /* Coordinates of a dim of one file; values is NULL where there are none. */
 typedef struct {
@@ -177,4 +178,86 @@ void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_d
   ndr_hdf_leave(&scope);
   free_axis(&own);
   free_axis(&other);
+}
+
+/* ---- Files that overlap ------------------------------------------------------------------------------------------ */
+
+/* A coordinate of a part of a series: of times in days, so that parts may have other units. */
+typedef struct {
+  double at;
+  int part;
+  int64_t index;
+} place;
+
+static int compare_places(const void *a, const void *b) {
+  const place *x = a, *y = b;
+  return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : x->part - y->part;
+}
+
+static bool is_place(const axis *a, int64_t i, double *at) {
+  ndr_instant instant;
+  *at = a->values[i];
+  if (!a->units.timed) return isfinite(*at);
+  if (!decode(a, i, &instant)) return false;
+  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
+  return true;
+}
+
+/* Adds the places of a part; false where its coordinates cannot be read. */
+static bool add_places(const ndr_h5_dataset *series, int part, place *places, int64_t *count) {
+  axis a;
+  const int d = series->series_dim;
+  bool read = read_axis(series->parts[part], d, &a) == NDR_OK;
+  for (int64_t i = 0; read && a.values && i < series->parts[part]->info.shape[d]; i++) {
+    double at;
+    if (is_place(&a, i, &at)) places[(*count)++] = (place){at, part, i};
+  }
+  free_axis(&a);
+  return read;
+}
+
+/* How many places repeat one of another part; *first is the first that does. */
+static int64_t count_repeats(const place *places, int64_t count, const place **first) {
+  int64_t repeats = 0;
+  for (int64_t i = 1; i < count; i++) {
+    if (places[i].at != places[i - 1].at || places[i].part == places[i - 1].part) continue;
+    if (repeats++ == 0) *first = &places[i];
+  }
+  return repeats;
+}
+
+/* Names the files alone: a run has the same sentence for all variables of theirs. */
+static void remark_repeats(const ndr_h5_dataset *series, const place *places, int64_t count, ndr_remarks *remarks) {
+  const place *first = NULL;
+  axis a;
+  char dim[NDR_SCALE_DIM_TEXT], value[NDR_TIME_CHARS];
+  const int d = series->series_dim;
+  int64_t repeats = count_repeats(places, count, &first);
+  if (repeats == 0) return;
+  bool read = read_axis(series->parts[first->part], d, &a) == NDR_OK && a.values;
+  if (read) write_value(&a, first->index, value);
+  free_axis(&a);
+  if (!read) return;
+  ndr_scale_name_dim(series, d, dim);
+  ndr_remark(remarks,
+             "%s: its %s overlaps that of %s from %s on: %lld of %lld coordinates repeat others, and their "
+             "elements are counted again",
+             series->parts[first->part]->file, dim, series->parts[first[-1].part]->file, value, (long long)repeats,
+             (long long)series->info.shape[d]);
+}
+
+ndr_status ndr_series_remark_overlap(const ndr_h5_dataset *series) {
+  ndr_remarks remarks = series->remarks;
+  int64_t count = 0;
+  bool first_rank = !series->structure || series->structure->comm->rank == 0;
+  if (!remarks.tell || !first_rank || series->new_dims || series->axis == NDR_AXIS_NONE) return NDR_OK;
+  remarks.told = NULL;
+  place *places = calloc((size_t)series->info.shape[series->series_dim] + 1, sizeof *places);
+  bool good = places != NULL;
+  for (int p = 0; p < series->part_count && good; p++) good = add_places(series, p, places, &count);
+  if (good) qsort(places, (size_t)count, sizeof *places, compare_places);
+  if (good) remark_repeats(series, places, count, &remarks);
+  ndr_remarks_free(&remarks);
+  free(places);
+  return ndr_remarks_heed(&remarks, series->where, NDR_OK);
 }

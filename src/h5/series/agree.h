@@ -1,5 +1,5 @@
-/* Whether the coordinates of two files agree: those of the dims that the files of a series share, all but the one along
- * which they follow each other, and those of an array beside a dataset. */
+/* Whether the coordinates of files agree: those of the dims that the files of a series share, all but the one along
+ * which they follow each other, and those of an array beside a dataset; and whether the files of a series overlap. */
 #ifndef NDR_H5_SERIES_AGREE_H
 #define NDR_H5_SERIES_AGREE_H
 
@@ -15,5 +15,10 @@ ndr_status ndr_series_agree(const ndr_h5_dataset *series);
  * long. What has no coordinates, or others that cannot be compared, agrees. Takes the lock. */
 void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,
                             ndr_remarks *remarks);
+
+/* Remarks on the first coordinate along the dim of a series that two of its files have, and says how many coordinates
+ * repeat others. What has no coordinates, or some that cannot be read, is passed over. Fails only if on_remark stops
+ * the call. Inside the lock. */
+ndr_status ndr_series_remark_overlap(const ndr_h5_dataset *series);
 
 #endif

@@ -61,13 +61,15 @@ static ndr_status check_selected(ndr_h5_dataset *const *parts, int count) {
                   count > 1 ? ", and the other files have nothing of it, either" : "");
 }
 
-/* How the axes of the parts, which are joined, make those of the series. Parts that are opened raw may differ, as
- * their numbers are not what their attributes say; but members of a new dim have nothing else that tells them apart. */
+/* How the axes of the parts, which are joined, make those of the series, and whether they overlap. Parts that are
+ * opened raw may differ, as their numbers are not what their attributes say; but members of a new dim have nothing else
+ * that tells them apart. */
 static ndr_status join_axes(ndr_h5_dataset *series) {
   ndr_hdf_scope scope;
   ndr_hdf_enter(&scope, series->no_plugins);
   ndr_status status = series->new_dims || !series->raw ? ndr_series_agree(series) : NDR_OK;
   if (status == NDR_OK) status = ndr_axis_join(series);
+  if (status == NDR_OK) status = ndr_series_remark_overlap(series);
   ndr_hdf_leave(&scope);
   return status;
 }

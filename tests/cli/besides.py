@@ -244,8 +244,35 @@ def try_coordinates(tool, folder, failures):
                 print(f"{options}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
+def try_files_alone(tool, folder, failures):
+    """FILE without a dataset: --with says what it takes; --where, --weights and --by say what would do."""
+    with h5py.File(os.path.join(folder, "own.h5"), "w") as file:
+        file["x"] = np.ones((3, 4))
+    with h5py.File(os.path.join(folder, "two.h5"), "w") as file:
+        file["land"], file["row"], file["other"], file["x"] = np.ones((3, 4)), np.arange(4), np.ones(5), np.ones((2, 3, 4))
+    with h5py.File(os.path.join(folder, "none.h5"), "w") as file:
+        file["other"] = np.ones(5)
+    with h5py.File(os.path.join(folder, "sea.h5"), "w") as file:
+        file["sea"] = np.ones((3, 4))
+    fit = "name a dataset of that file, as two.h5:/land; these fit: /land, /row"
+    none = "name a dataset, as none.h5:/NAME; none of that file has only dims of this one"
+    for option, text, status, expected in (
+            ("--where", "two.h5", 1, f"own.h5:/x: --where two.h5: {fit}"),
+            ("--where", os.path.join(folder, "sea.h5"), 1, "sea.h5:/sea; these fit: /sea"),
+            ("--weights", "two.h5", 1, f"own.h5:/x: --weights two.h5: {fit}"),
+            ("--weights", "none.h5", 1, f"own.h5:/x: --weights none.h5: {none}"),
+            ("--by", "0:two.h5", 1, f"own.h5:/x: --by two.h5: {fit}"),
+            ("--with", "y=sea.h5", 0, "own.h5:/x: --with y: sea.h5 has no /x: took /sea, the array with the most dims"),
+            ("--with", "y=own.h5", 0, "")):
+        own = ["--op", RMSE] if option == "--with" else []
+        result = subprocess.run([tool, "own.h5:/x", option, text, *own], capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode != status or (expected not in result.stderr if expected else result.stderr):
+            failures.count += 1
+            print(f"{option} {text}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+
+
 def main():
-    tool, failures, choose = sys.argv[1], Failures(), random.Random(3)
+    tool, failures, choose = os.path.abspath(sys.argv[1]), Failures(), random.Random(3)
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(case_count(25)):
             files = Files(folder, seed)
@@ -253,6 +280,7 @@ def main():
                 try_one(tool, files, choose, failures)
         try_series(tool, folder, failures)
         try_coordinates(tool, folder, failures)
+        try_files_alone(tool, folder, failures)
     sys.exit(1 if failures.count else 0)
 
 

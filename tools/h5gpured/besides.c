@@ -192,11 +192,20 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   return good;
 }
 
+/* FILE alone was taken for its dataset of another path than the reduced one has. */
+static void note_other_path(const search *s, const named_value *with, const ndr_h5_dataset *array) {
+  const ndr_h5_info *info = ndr_h5_describe(array);
+  if (s->options->quiet || !names_file_alone(with->value) || strcmp(info->dataset, s->info->dataset) == 0) return;
+  complain("%s: --with %.*s: %s has no %s: took %s, the array with the most dims", s->where, with->length, with->name,
+           info->file, s->info->dataset, info->dataset);
+}
+
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = add(s, NDR_WITH);
   if (!operand) return false;
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset)) return false;
+  note_other_path(s, with, operand->dataset);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
@@ -311,6 +320,8 @@ static bool refuse_mask(const search *s) {
 
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
+  if (names_file_alone(s->options->where))
+    return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
   if (!operand) return false;
   if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);

@@ -261,7 +261,7 @@ int expression_name(const char **text, const char **name);
 /* What looks like the beginning of a date, YEAR-MONTH, which an expression subtracts; NULL if there is none. */
 const char *expression_date(const char *text);
 
-/* Whether --where is a dataset, and no condition; so it is for the labels of --by. */
+/* Whether --where is a dataset, or a file without one, and no condition; so it is for the labels of --by. */
 bool where_is_dataset(const char *text);
 
 /* ---- Arrays beside the dataset ------------------------------------------------------------------------------- */
@@ -289,6 +289,14 @@ void besides_close(besides *b);
 /* Whether a text is FILE:/PATH or FILE, rather than /PATH; and opens what it is, /PATH in `file`. */
 bool names_file(const char *text);
 ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* Whether a text is FILE, or FILE[PART], without a dataset. */
+bool names_file_alone(const char *text);
+
+/* Complains of an option that is such a text: names the datasets of the file whose dims the reduced one has, as `info`
+ * describes it. Returns false. */
+bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
+                       const char *text);
 
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);

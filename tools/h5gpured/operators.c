@@ -51,8 +51,13 @@ static bool names_dataset_of_file(const char *text) {
   return names;
 }
 
+/* A word may be the name of a file, too: then it is the array that a condition reads. */
+static bool is_file_alone(const char *text) {
+  return names_file_alone(text) && ndr_h5_condition_check(text) != NDR_OK;
+}
+
 bool where_is_dataset(const char *text) {
-  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text);
+  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text) || is_file_alone(text);
 }
 
 __attribute__((format(printf, 1, 2))) static char *reason(const char *format, ...) {

@@ -1,0 +1,68 @@
+/* What is said where --where, --weights or --by name a file and none of its datasets: which of them would do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+enum { MOST_LIST = 400 };
+
+typedef struct {
+  const ndr_h5_info *info; /* of the dataset that is reduced */
+  char list[MOST_LIST];
+  char first[DIM_CHARS];
+  size_t used;
+  int left_out; /* for lack of room */
+} search;
+
+bool names_file_alone(const char *text) {
+  char *file, *path;
+  if (!names_file(text) || ndr_h5_split(text, &file, &path) != NDR_OK) return false;
+  bool alone = path_is_file_alone(path);
+  free(file);
+  free(path);
+  return alone;
+}
+
+/* Whether dim i of an array is one of the dataset's: by name, or where one of them has none, by size. */
+static bool has_dim(const ndr_h5_info *info, const ndr_h5_info *array, int i) {
+  for (int d = 0; d < info->ndim; d++) {
+    const char *own = info->dim_names[d], *other = array->dim_names[i];
+    if (info->shape[d] == array->shape[i] && (!own || !other || strcmp(own, other) == 0)) return true;
+  }
+  return false;
+}
+
+static int list_fitting(void *user, const char *path, const ndr_h5_info *array, const char *reason) {
+  search *s = user;
+  (void)reason;
+  bool fits = array && !array->is_scale && array->ndim > 0;
+  for (int i = 0; fits && i < array->ndim; i++) fits = has_dim(s->info, array, i);
+  if (!fits) return 0;
+  if (!*s->first) snprintf(s->first, sizeof s->first, "%s", path);
+  if (s->used + strlen(path) + 3 > sizeof s->list)
+    s->left_out++;
+  else
+    s->used += (size_t)sprintf(s->list + s->used, "%s%s", s->used ? ", " : "", path);
+  return 0;
+}
+
+bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
+                       const char *text) {
+  ndr_h5_access access = input_access(options);
+  search s = {.info = info};
+  char *file, *unused, more[32] = "";
+  access.on_remark = NULL;
+  if (ndr_h5_split(text, &file, &unused) != NDR_OK) return fail();
+  free(unused);
+  bool listed = ndr_h5_list(file, &access, list_fitting, &s) == NDR_OK || fail();
+  if (s.left_out) snprintf(more, sizeof more, " and %d more", s.left_out);
+  if (listed && *s.first)
+    complain("%s: %s %s: name a dataset of that file, as %s:%s; these fit: %s%s", where, option, text, file, s.first,
+             s.list, more);
+  else if (listed)
+    complain("%s: %s %s: name a dataset, as %s:/NAME; none of that file has only dims of this one", where, option, text,
+             file);
+  free(file);
+  return false;
+}

@@ -23,7 +23,7 @@ LAYOUTS = {
     "library": {"chunks": (3, 2, 5), "maxshape": (None, None, None), "scaleoffset": 0},
 }
 OPTIONS = ([], ["-k"], ["--skipna"], ["-t", "1"], ["-t", "3"], ["--memory", "1M"], ["--explain"], ["--raw"], ["--progress"],
-           ["--no-plugins"], ["--allow-external"], ["--device", "cpu"], ["-q"], ["--ddof", "1"])
+           ["--no-plugins"], ["--allow-external"], ["--device", "cpu"], ["-q"])
 WITHOUT = {"sum": np.sum, "mean": np.mean, "valid": lambda x, axis, keepdims: np.ones(x.shape).sum(axis, keepdims=keepdims)}
 
 

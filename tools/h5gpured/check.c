@@ -99,6 +99,16 @@ static bool has_weights(ndr_op op) {
   return op == NDR_SUM || op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2 || op == NDR_VALID;
 }
 
+/* --ddof and --weighting say how var and std divide. */
+static void check_variance(const h5gpured_options *options, const cli *tool) {
+  bool varies = false;
+  for (int i = 0; i < options->op_count; i++) varies |= options->ops[i] == NDR_VAR || options->ops[i] == NDR_STD;
+  const char *idle = varies ? NULL : given_with(options, tool, WITHOUT_VARIANCE);
+  if (idle) cli_refuse(tool, "--%s needs --op var or std: no other operator depends on it", idle);
+  idle = options->weights ? NULL : given_with(options, tool, WITHOUT_WEIGHTS);
+  if (idle) cli_refuse(tool, "--%s needs --weights", idle);
+}
+
 static void check_operators(h5gpured_options *options, const cli *tool) {
   char *reason = operators_make(options);
   if (reason) cli_refuse(tool, "%s", reason);
@@ -106,6 +116,7 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
     if (!has_weights(options->ops[i]))
       cli_refuse(tool, "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do",
                  op_name(options, i));
+  check_variance(options, tool);
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {

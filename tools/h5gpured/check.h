@@ -7,8 +7,8 @@
 
 extern const char *const format_names[]; /* of each output_format, for --format */
 
-/* What h5gpured does instead of one whole reduction: bits of cli_option.not_with. */
-enum { WITH_LIST = 1, WITH_SCAN = 2, WITH_MERGE = 4, WITH_PART = 8 };
+/* What h5gpured does instead of one whole reduction, and what a reduction lacks: bits of cli_option.not_with. */
+enum { WITH_LIST = 1, WITH_SCAN = 2, WITH_MERGE = 4, WITH_PART = 8, WITHOUT_VARIANCE = 16, WITHOUT_WEIGHTS = 32 };
 
 /* The first given option that has no meaning with one of these; NULL: there is none. */
 const char *given_with(const h5gpured_options *options, const cli *tool, unsigned what);

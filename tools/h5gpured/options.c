@@ -325,7 +325,8 @@ static const cli_option rows[] = {
      .help =
          "reduce DIM in windows of N, several dims as lat=2,lon=2; with ,trim what is left over at the end of a dim\n"
          "is left out, with ,pad it is a shorter window"},
-    {0, "weighting", "NAME", CLI_ONCE, read_weighting, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+    {0, "weighting", "NAME", CLI_ONCE, read_weighting,
+     .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE | WITHOUT_VARIANCE | WITHOUT_WEIGHTS,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
@@ -341,7 +342,7 @@ static const cli_option rows[] = {
      .help = "the file of partial states that --part writes; replaced if it exists"},
     {0, "merge", FIELD(merge), .not_with = WITH_LIST | WITH_SCAN | WITH_PART,
      .help = "each FILE has the partial states of a part: give the results of all of them, as one run would"},
-    {0, "ddof", "N", CLI_ONCE, read_ddof, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+    {0, "ddof", "N", CLI_ONCE, read_ddof, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE | WITHOUT_VARIANCE,
      .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output), .not_with = WITH_LIST | WITH_PART,
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"

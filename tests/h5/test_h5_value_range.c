@@ -130,6 +130,11 @@ START_TEST(what_is_no_range_is_refused) {
   longer[399] = 0;
   assert_fails(find(&axis, longer, &runs), NDR_ERR_PARSE, "too long");
   assert_fails(find(&axis, "30:60", &runs), NDR_ERR_DIMS, "lat=30:60 selects nothing: lat goes from 0 to 4");
+  assert_fails(find(&axis, "2.7:2.2", &runs), NDR_ERR_DIMS, "nothing: lat has 2 and 3, and nothing in between");
+  axis = axis_of("lat", 5, 4, -1);
+  assert_fails(find(&axis, "2.2:2.7", &runs), NDR_ERR_DIMS, "nothing: lat has 2 and 3, and nothing in between");
+  assert_fails(find(&axis, "4.5:", &runs), NDR_ERR_DIMS, "lat=4.5: selects nothing: lat goes from 0 to 4");
+  axis = axis_of("lat", 5, 0, 1);
   const double folded[] = {0, 1, 2, 1, 0};
   memcpy(room, folded, sizeof folded);
   assert_fails(find(&axis, "0:1", &runs), NDR_ERR_DIMS, "2 stretches");
@@ -141,7 +146,11 @@ END_TEST
 
 START_TEST(longitudes_go_on_over_the_seam) {
   ndr_value_axis lon = longitudes(36, 0, 10);
+  ndr_index_runs runs;
   check(&lon, "30:60", 3, 4, 0);
+  assert_fails(find(&lon, "31:39", &runs), NDR_ERR_DIMS, "lon has 30 and 40, and nothing in between");
+  assert_fails(find(&lon, "351:359", &runs), NDR_ERR_DIMS, "lon has 350 and 0, and nothing in between");
+  assert_fails(find(&lon, "-9:-1", &runs), NDR_ERR_DIMS, "lon has 350 and 0, and nothing in between");
   check(&lon, "0:360", 0, 36, 0);
   check(&lon, "-20:-10", 34, 2, -360);
   check_seam(&lon, "-10:10", (ndr_index_run){35, 1, -360}, (ndr_index_run){0, 2, 0});
@@ -271,7 +280,10 @@ static ndr_value_axis times(const char *text, const char *calendar, int64_t coun
 
 START_TEST(a_date_is_the_whole_period_that_it_names) {
   ndr_value_axis time = times("hours since 2001-01-30", "standard", 480, 0, 6);
+  ndr_index_runs runs;
   check(&time, "2001-02", 8, 112, 0);
+  assert_fails(find(&time, "2001-01-31T07:2001-01-31T11", &runs), NDR_ERR_DIMS,
+               "time has 2001-01-31T06:00:00 and 2001-01-31T12:00:00, and nothing in between");
   check(&time, "2001-01-31:2001-02-01", 4, 8, 0);
   check(&time, "2001-02-01:2001-01-31", 4, 8, 0);
   check(&time, "2001-01-31:2001-01", 4, 4, 0);
@@ -288,9 +300,8 @@ START_TEST(a_date_is_the_whole_period_that_it_names) {
   check(&time, "2001-01-31T06:2001-01-31T18", 5, 3, 0);
   check(&time, "2001-01-31T06:", 5, 475, 0);
   check(&time, ":2001-01-30T06:00", 0, 2, 0);
-  ndr_index_runs runs;
   assert_fails(find(&time, "2001-01-31T06:01", &runs), NDR_ERR_DIMS,
-               "time goes from 2001-01-30 to 2001-05-29T18:00:00");
+               "time has 2001-01-31T06:00:00 and 2001-01-31T12:00:00, and nothing in between");
   assert_fails(find(&time, "2001-02-29", &runs), NDR_ERR_PARSE,
                "'2001-02-29' is no date of the calendar standard: that month has 28 days");
   assert_fails(find(&time, "2000-02:2000-02-30T12:00", &runs), NDR_ERR_PARSE, "that month has 29 days");

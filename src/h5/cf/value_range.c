@@ -175,6 +175,49 @@ static bool holds(const ndr_value_axis *axis, const range *r, double value, doub
   return value + *shift >= r->least - off && value + *shift <= r->most + off;
 }
 
+/* ---- Between two coordinates ------------------------------------------------------------------------------------- */
+
+/* Which side of a range a value lies on, that the range does not hold: -1 before it, 1 behind it, 0 neither. */
+static int side_of(const ndr_value_axis *axis, const range *r, double value) {
+  ndr_instant instant;
+  if (!isfinite(value)) return 0;
+  if (!axis->time) return value < r->least ? -1 : 1;
+  if (!decode(axis, value, &instant)) return 0;
+  return ndr_instant_is_before(instant, r->begin) ? -1 : 1;
+}
+
+/* The two coordinates that a range lies between which holds none; false where it lies outside of the axis, or goes from
+ * a greater longitude to a smaller one where there are no turns. On an axis that goes round, all values lie behind the
+ * range, and a turn less before it. */
+static bool find_neighbours(const ndr_value_axis *axis, const range *r, double *before, double *behind) {
+  double most = -INFINITY, least = INFINITY, shift;
+  for (int64_t i = 0; i < axis->count; i++) {
+    holds(axis, r, axis->values[i], &shift);
+    double at = axis->values[i] + shift;
+    int side = side_of(axis, r, at);
+    if (side > 0 && at < least) {
+      least = at;
+      *behind = axis->values[i];
+    }
+    if (r->round) at -= r->turn;
+    if ((side < 0 || r->round) && at > most) {
+      most = at;
+      *before = axis->values[i];
+    }
+  }
+  return isfinite(most) && isfinite(least) && r->least <= r->most;
+}
+
+static ndr_status fail_between(const ndr_value_axis *axis, const range *r, const char *text) {
+  double ends[2] = {0, 0};
+  char before[NDR_TIME_CHARS], behind[NDR_TIME_CHARS];
+  if (!find_neighbours(axis, r, &ends[0], &ends[1])) return fail_nothing(axis, text);
+  write_value(axis, ends[0], before);
+  write_value(axis, ends[1], behind);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s, and nothing in between", axis->name, text,
+                  axis->name, before, behind);
+}
+
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */
 
 /* Counts all runs, and keeps the first two. */
@@ -226,7 +269,7 @@ static ndr_status find_interval(const ndr_value_axis *axis, const range *r, cons
   int64_t count = find_runs(axis, r, runs->run);
   if (count == 0) {
     runs->count = 0;
-    return fail_nothing(axis, text);
+    return fail_between(axis, r, text);
   }
   runs->count = count > 1 ? 2 : 1;
   if (count == 1) return NDR_OK;

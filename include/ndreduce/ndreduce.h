@@ -100,7 +100,7 @@ typedef enum ndr_status {
   NDR_OK = 0,
   NDR_ERR_ARGUMENT = 10,    /* a null pointer, a bad option, a malformed tensor */
   NDR_ERR_DIMS = 20,        /* a dim out of range or named twice */
-  NDR_ERR_DTYPE = 30,       /* an element type that is not known */
+  NDR_ERR_DTYPE = 30,       /* an element type that is not known, or not taken there, as a mask of u8 */
   NDR_ERR_OP = 40,          /* an operator that is not known, or not defined for the dtype */
   NDR_ERR_RESULT = 50,      /* the result's shape, dtype or device does not match */
   NDR_ERR_EMPTY = 60,       /* min, max, ptp, argmin, argmax over no elements */

@@ -44,7 +44,7 @@ const char *ndr_status_name(ndr_status status) {
   case NDR_OK: return "ok";
   case NDR_ERR_ARGUMENT: return "bad argument";
   case NDR_ERR_DIMS: return "bad dims";
-  case NDR_ERR_DTYPE: return "unknown dtype";
+  case NDR_ERR_DTYPE: return "bad dtype";
   case NDR_ERR_OP: return "operator not defined";
   case NDR_ERR_RESULT: return "result does not match";
   case NDR_ERR_EMPTY: return "reduction over no elements";

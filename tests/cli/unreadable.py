@@ -13,7 +13,8 @@ from output import attributes, h5py, make_scale, np, run_checks, text
 
 BEFORE, AFTER = ("first",), ("units",)
 RAW = "which may change what its numbers mean; --raw takes them as stored"
-DATATYPE, DATASPACE = "bad version number for datatype message", "wrong version number in dataspace message"
+DATATYPE = "HDF5: bad version number for datatype message"
+DATASPACE = "the header of a dataset or group is malformed (HDF5: wrong version number in dataspace message)"
 
 
 def rotated(value, bits):

@@ -57,9 +57,9 @@ static const char *recognise(const char *file) {
 
 /* HDF5 knows how long a file should be; false where that is not what is wrong. */
 static bool is_short(unsigned long long *bytes, unsigned long long *stored) {
-  char reason[NDR_HDF_REASON];
-  ndr_hdf_reason(reason);
-  const char *actual = strstr(reason, "truncated file: eof = "), *wanted = strstr(reason, "stored_eof = ");
+  char text[NDR_HDF_TEXT];
+  ndr_hdf_text(text);
+  const char *actual = strstr(text, "truncated file: eof = "), *wanted = strstr(text, "stored_eof = ");
   if (!actual || !wanted) return false;
   *bytes = strtoull(strchr(actual, '=') + 1, NULL, 10);
   *stored = strtoull(strchr(wanted, '=') + 1, NULL, 10);

@@ -51,17 +51,84 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The walk goes from the innermost entry outwards, so the first one seen is the cause. */
+/* The innermost entry of HDF5's error stack, which is the cause. */
+typedef struct {
+  hid_t major, minor;
+  bool own; /* pushed by this library: the files of HDF5 that push entries are called H5... */
+  char text[NDR_HDF_TEXT];
+} cause;
+
+/* The walk goes from the innermost entry outwards. */
 static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *user) {
-  if (n == 0 && entry->desc) snprintf(user, NDR_HDF_REASON, "%s", entry->desc);
+  cause *c = user;
+  if (n > 0) return 0;
+  const char *slash = entry->file_name ? strrchr(entry->file_name, '/') : NULL;
+  const char *name = slash ? slash + 1 : entry->file_name;
+  c->major = entry->maj_num;
+  c->minor = entry->min_num;
+  c->own = name && strncmp(name, "H5", 2) != 0;
+  snprintf(c->text, sizeof c->text, "%s", entry->desc ? entry->desc : "");
   return 0;
 }
 
+static void find_cause(cause *c) {
+  *c = (cause){.major = H5I_INVALID_HID};
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, c);
+  for (char *t = c->text; *t; t++)
+    if (iscntrl((unsigned char)*t)) *t = ' ';
+}
+
+static hid_t find_major(void) {
+  cause c;
+  find_cause(&c);
+  return c.major;
+}
+
+void ndr_hdf_text(char text[NDR_HDF_TEXT]) {
+  cause c;
+  find_cause(&c);
+  memcpy(text, c.text, sizeof c.text);
+}
+
+/* What is wrong where HDF5 has found it; NULL where that says too little, or memory was short. */
+static const char *damage_of(const cause *c) {
+  const struct {
+    hid_t major;
+    const char *damage;
+  } known[] = {{H5E_HEAP, "a heap of names or texts is damaged"},
+               {H5E_SYM, "a group's table of links is damaged"},
+               {H5E_BTREE, "an index of links or chunks is damaged"},
+               {H5E_OHDR, "the header of a dataset or group is malformed"},
+               {H5E_CACHE, "metadata have a wrong checksum or address"}};
+  if (c->minor == H5E_CANTALLOC || c->minor == H5E_NOSPACE) return NULL;
+  if (c->major == H5E_ARGS && c->minor == H5E_OVERFLOW) return "an address lies outside the file";
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].major == c->major) return known[i].damage;
+  return NULL;
+}
+
+/* HDF5 has what the system said among numbers, as "errno = 5, error message = 'Input/output error'". */
+static bool keep_system_error(const char *text, char reason[NDR_HDF_REASON]) {
+  static const char before[] = "error message = '";
+  const char *message = strstr(text, before), *end = message ? strchr(message + strlen(before), '\'') : NULL;
+  if (!end) return false;
+  message += strlen(before);
+  snprintf(reason, NDR_HDF_REASON, "%.*s", (int)(end - message), message);
+  return true;
+}
+
 void ndr_hdf_reason(char reason[NDR_HDF_REASON]) {
-  reason[0] = 0;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
-  for (char *c = reason; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = ' ';
+  cause c;
+  find_cause(&c);
+  const char *damage = damage_of(&c);
+  *reason = 0;
+  if (!*c.text || keep_system_error(c.text, reason)) return;
+  if (c.own)
+    snprintf(reason, NDR_HDF_REASON, "%.200s", c.text);
+  else if (damage)
+    snprintf(reason, NDR_HDF_REASON, "%s (HDF5: %.150s)", damage, c.text);
+  else
+    snprintf(reason, NDR_HDF_REASON, "HDF5: %.200s", c.text);
 }
 
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
@@ -94,17 +161,6 @@ bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes) {
   hssize_t count = H5Sget_simple_extent_npoints(space);
   if (space >= 0) H5Sclose(space);
   return count == 0 || (count > 0 && allocated == H5D_SPACE_STATUS_NOT_ALLOCATED);
-}
-
-static herr_t keep_major(unsigned n, const H5E_error2_t *entry, void *user) {
-  if (n == 0) *(hid_t *)user = entry->maj_num;
-  return 0;
-}
-
-static hid_t find_major(void) {
-  hid_t major = H5I_INVALID_HID;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_major, &major);
-  return major;
 }
 
 bool ndr_hdf_failed_to_read(void) {

@@ -23,8 +23,8 @@ typedef struct ndr_hdf_scope {
 void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins);
 void ndr_hdf_leave(const ndr_hdf_scope *scope);
 
-/* Fails with "WHERE: WHAT: REASON" where the reason is the innermost entry of HDF5's error stack. Must be called before
- * the next call to HDF5, which clears that stack. */
+/* Fails with "WHERE: WHAT: REASON" where the reason is that of ndr_hdf_reason. Must be called before the next call to
+ * HDF5, which clears its error stack. */
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 
 /* The same, but without a reason: for where HDF5 has been called since. The status is NDR_ERR_FILE. */
@@ -37,9 +37,13 @@ void *ndr_hdf_noted(void *memory);
 /* Whether ndr_hdf_noted has been given NULL in this scope. */
 bool ndr_hdf_lacks_memory(void);
 
-/* The reason alone; "" if HDF5 gives none. */
-enum { NDR_HDF_REASON = 160 };
+/* The reason alone; "" if HDF5 gives none: what is damaged, or what the system said, or else HDF5's own text. */
+enum { NDR_HDF_REASON = 240 };
 void ndr_hdf_reason(char reason[NDR_HDF_REASON]);
+
+/* The text of the innermost entry of HDF5's error stack, or "". */
+enum { NDR_HDF_TEXT = 400 };
+void ndr_hdf_text(char text[NDR_HDF_TEXT]);
 
 /* Why the last call failed: because the file could not be read; because of what is in the file. Both are false if
  * memory was short. */

@@ -358,7 +358,10 @@ def check_tables_are_named(folder):
     with h5py.File(folder.file("in.nc"), "r+") as file:
         file["table"] = np.zeros(2, [("a", "f4"), ("b", "S2")])
     _, errors = folder.run("in.nc", "-d", "time", "--op", "mean", "-o", "out.nc")
-    assert "passed over 1 fields of tables" in errors and "left out what cannot be copied: /table.a, /table.b\n" in errors, errors
+    assert "passed over 1 field of tables" in errors and "left out what cannot be copied: /table.a, /table.b\n" in errors, errors
+    for pattern, said in (("**", True), ("*", True), ("ta?", False), ("{tas,pr}", False), ("tas", False)):
+        errors = folder.run(f"in.nc:/{pattern}", "-d", "time", "--op", "mean")[1]
+        assert ("passed over 1 field of tables" in errors) == said, (pattern, errors)
 
 
 def check_two_files_share_what_is_equal(folder):

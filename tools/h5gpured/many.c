@@ -182,6 +182,12 @@ static bool look_again(const members *m, member *one) {
   return good;
 }
 
+/* FILE alone, or a pattern of nothing but asterisks. */
+static bool means_all(const members *m) {
+  return !m->path || m->path[strspn(m->path, "/*")] == 0;
+}
+
+/* Who names what is to be reduced need not be told of the fields of tables that are passed over. */
 static bool list_members(members *m) {
   ndr_h5_access access = input_access(m->options), silent = access;
   silent.on_remark = NULL;
@@ -192,7 +198,7 @@ static bool list_members(members *m) {
     complain("%s: out of memory", m->file);
     return false;
   }
-  if (ndr_h5_candidates(m->file, &access, mark_data, &s) != NDR_OK) return fail();
+  if (ndr_h5_candidates(m->file, means_all(m) ? &access : &silent, mark_data, &s) != NDR_OK) return fail();
   for (int i = 0; i < m->count; i++)
     if (m->all[i].kind == MEMBER_UNKNOWN && !look_again(m, &m->all[i])) return false;
   return true;

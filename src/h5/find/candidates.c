@@ -167,8 +167,8 @@ ndr_status ndr_hdf_each_candidate(ndr_h5_dataset *dataset, ndr_h5_path_visitor v
   search s;
   ndr_status status = find(&s, dataset);
   if (status == NDR_OK && s.passed_over > 0)
-    ndr_remark(&dataset->remarks, "%s: passed over %d fields of tables; name one to reduce it, as FILE:%s",
-               dataset->file, s.passed_over, s.field);
+    ndr_remark(&dataset->remarks, "%s: passed over %d field%s of tables; name one to reduce it, as FILE:%s",
+               dataset->file, s.passed_over, NDR_PLURAL(s.passed_over), s.field);
   for (int i = 0; i < s.count && status == NDR_OK && !dataset->remarks.stopped; i++)
     if (visit(user, s.all[i].path) != 0) break;
   forget(&s);

@@ -8,12 +8,14 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 from output import Folder, attach, h5py, make_scale, np, run_checks
 
 PAGE = os.path.abspath(sys.argv[2])
+FIXTURES = os.path.join(os.path.dirname(PAGE), "..", "..", "data")
 TASKS = 64  # of the job array
 
 
@@ -138,7 +140,15 @@ def check_what_they_print(folder):
     assert not answers, f"no longer in the page: {list(answers)}"
 
 
-CHECKS = [check_the_examples, check_what_they_print]
+def check_the_table(folder):
+    """The one that the page shows, of a file of data/."""
+    shutil.copy(os.path.join(FIXTURES, "monthly.nc"), folder.path)
+    with open(PAGE, encoding="utf-8") as page:
+        command, table = re.search(r"^\$ (h5gpured [^\n]*)\n(.*?)^\.RE", page.read().replace("\\-", "-"), re.S | re.M).groups()
+    assert type_in(folder, command) == table, table
+
+
+CHECKS = [check_the_examples, check_what_they_print, check_the_table]
 
 
 if __name__ == "__main__":

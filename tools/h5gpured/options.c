@@ -148,7 +148,7 @@ __attribute__((noreturn)) static void refuse_coarsen(const char *text) {
   cli_refuse(&tool, "--coarsen takes DIM=N, like time=12, or DIM=N,DIM=N; then ,trim or ,pad; not '%s'", text);
 }
 
-/* trim and pad are about the dims before them that neither has been said of. */
+/* trim and pad are for the dims before them that have neither yet. */
 static bool read_rest(h5gpured_options *options, const char *text, size_t length, int *settled) {
   bool trim = length == 4 && strncmp(text, "trim", 4) == 0, pad = length == 3 && strncmp(text, "pad", 3) == 0;
   if ((!trim && !pad) || *settled == options->window_count) return false;

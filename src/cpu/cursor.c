@@ -24,3 +24,14 @@ void ndr_cursor_advance(ndr_cursor *cursor) {
     cursor->at[a] = 0;
   }
 }
+
+int64_t ndr_cursor_next(const ndr_cursor *cursor) {
+  int64_t offset = cursor->offset;
+  for (int a = 0; a < cursor->count; a++) {
+    const ndr_nest_axis *axis = &cursor->axes[a];
+    offset += axis->stride;
+    if (cursor->at[a] + 1 < axis->size) break;
+    offset -= axis->size * axis->stride;
+  }
+  return offset;
+}

@@ -15,5 +15,7 @@ typedef struct ndr_cursor {
 /* Puts the cursor at place number `flat`. */
 void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat);
 void ndr_cursor_advance(ndr_cursor *cursor);
+/* The offset of the place that it would advance to. */
+int64_t ndr_cursor_next(const ndr_cursor *cursor);
 
 #endif

@@ -54,9 +54,9 @@ static inline int64_t ndr_spare_behind(const ndr_tile *tile, int64_t to_end) {
 }
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
- * number in its chunk. */
+ * number in its chunk. What is `ahead` elements later is prefetched, unless that is 0. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
-                     const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
+                     const ndr_cursor *reduced, uint64_t *block, int64_t position, int64_t ahead, bool fresh);
 
 /* Moves a tile to its rows along the scattered axis, the first of which is number `first`. Gathers them into
  * scratch where lanes lie apart. */

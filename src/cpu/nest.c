@@ -45,6 +45,8 @@
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
  * rate of plain reads on a Zen 5 core with 8 to 16 KiB; with 4 KiB at 60 %. */
 #define DENSE_AHEAD 12288
+/* The same of rows that lie apart: so many bytes of rows of the tile. */
+#define ROWS_AHEAD 16384
 /* Bytes of the elements of a problem from which on tiles that are gathered are prefetched: a loop of loads that miss
  * the caches is up to twice as fast, and one whose elements are in them a tenth slower. */
 #define GATHERED_BYTES 2097152
@@ -257,16 +259,21 @@ static bool gather_misses(const ndr_nest *nest, int64_t tile_bytes) {
   return nest->rows > 1 && (apart >= LINE || (rows_apart >= PAGE && llabs(nest->lane_stride) > 4));
 }
 
-/* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
- * one. */
-static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
-  int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes);
-  bool wanted = nest->lane_stride == 1 ? ndr_prefetches_rows() : gather_misses(nest, tile_bytes);
-  if (nest->form == NDR_NEST_RUN || !wanted) return 0;
+/* The next tile is so large that its elements come early enough, or what is prefetched is several tiles later. */
+static void find_ahead(ndr_nest *nest, int64_t tile_bytes) {
+  int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes), row_bytes = tile_bytes / nest->rows;
+  bool wanted = nest->lane_stride == 1 || gather_misses(nest, tile_bytes);
+  nest->ahead = nest->rows_ahead = 0;
+  if (nest->form == NDR_NEST_RUN || nest->rows_scattered || nest->layers > 1 || !wanted) return;
+  nest->rows_ahead = nest->rows;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
-    return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
-  if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);
-  return nest->steps > 1 ? later_tile(&nest->reduced[0], tiles) : 0;
+    nest->ahead = DENSE_AHEAD / (row_bytes / nest->lanes);
+  else if (tiles == 1)
+    nest->rows_ahead = ndr_least(ndr_cuts(ROWS_AHEAD, row_bytes), nest->rows);
+  else if (nest->chunk > 1)
+    nest->ahead = later_tile(&nest->kept[0], tiles);
+  else if (nest->steps > 1)
+    nest->ahead = later_tile(&nest->reduced[0], tiles);
 }
 
 /* Leaves the steps along the scattered axis to the table. */
@@ -293,9 +300,8 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   nest->chunks = ndr_cuts(nest->positions, nest->chunk);
   nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
-  nest->ahead = far_ahead(nest, tile_bytes);
   find_scattered(nest, problem);
-  if (nest->rows_scattered || nest->layers > 1) nest->ahead = 0;
+  find_ahead(nest, tile_bytes);
   nest->levels = 1;
   for (int64_t n = ndr_cuts(nest->steps, nest->splits); n > NDR_FAN; n = ndr_cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);
@@ -333,7 +339,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   const ndr_axis *rows = place_rows(nest, problem, kept_lanes, reduced_rows), *lanes = &problem->kept[kept_lanes];
   nest->row_gap = gather_gap(nest, problem, rows);
   nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows, nest->row_gap);
-  nest->rows = rows_that_fit(problem, reads_whole(lanes, rows), nest->lanes * nest->row_gap, rows->size);
+  nest->rows = rows_that_fit(problem, lanes->stride == 1, nest->lanes * nest->row_gap, rows->size);
   if (nest->rows > 8 && nest->rows < rows->size && lanes->stride == 1)
     nest->rows = ndr_least(ndr_cuts(nest->rows, 16) * 16, 240);
   int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;

@@ -67,7 +67,8 @@ typedef struct ndr_nest {
   int scattered_axis;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1];
   int64_t positions, steps;
-  int64_t ahead; /* elements to a tile that comes some tiles later; 0: not known */
+  int64_t rows_ahead; /* with each row, a later one of the tile or of what is `ahead` elements later is prefetched */
+  int64_t ahead;      /* 0: the next tile is, unless rows_ahead is 0, too */
   int64_t chunk, chunks, splits;
 
   int levels;

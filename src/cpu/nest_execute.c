@@ -48,6 +48,15 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 
 /* ---- tasks ---- */
 
+/* Elements from a tile to the one that follows it: at the next position, at the first one of the next step, or at the
+ * next chunk's first position and the step `first`. */
+static int64_t to_next(const ndr_cursor *start, const ndr_cursor *kept, const ndr_cursor *reduced, int64_t first,
+                       bool same_step, bool same_chunk) {
+  if (same_step) return ndr_cursor_next(kept) - kept->offset;
+  if (same_chunk) return start->offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
+  return ndr_cursor_next(kept) - kept->offset + first - reduced->offset;
+}
+
 /* Folds split number `split` for `count` positions; returns the block with their states. */
 static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, int64_t count,
                           int64_t split) {
@@ -58,12 +67,17 @@ static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, 
   ndr_cursor start, kept, reduced;
   ndr_cursor_seek(&start, nest->kept, nest->kept_count, first);
   ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, step);
+  const int64_t first_step = reduced.offset;
   for (; step < end; step++, ndr_cursor_advance(&reduced)) {
     make_room(engine, &levels);
     bool fresh = levels.taken[0]++ == 0;
     kept = start;
-    for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&kept))
-      ndr_engine_fold(engine, scratch, &kept, &reduced, levels.blocks, position, fresh);
+    for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&kept)) {
+      int64_t ahead = nest->ahead;
+      if (!ahead && nest->rows_ahead)
+        ahead = to_next(&start, &kept, &reduced, first_step, position + 1 < count, step + 1 < end || nest->splits > 1);
+      ndr_engine_fold(engine, scratch, &kept, &reduced, levels.blocks, position, ahead, fresh);
+    }
   }
   return gather_levels(engine, &levels);
 }

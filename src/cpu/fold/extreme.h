@@ -38,18 +38,22 @@ INLINE bool NAME(extremes_of_rows)(bool largest, const ELEMENT *at, int64_t stri
  * nothing. */
 INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   const int64_t lanes = tile->lanes, stride = tile->row_stride;
-  const bool four = !tile->rows_at && four_rows(tile, (int64_t)sizeof(ELEMENT));
+  const int64_t several = tile->rows_at || is_dense(tile) ? 1 : four_rows(tile, (int64_t)sizeof(ELEMENT)) ? 4 : 2;
   bool unordered = false;
   if (lanes < RUN_LANES) return false;
   EACH_LANE(best[l] = largest ? -(ELEMENT)INFINITY : (ELEMENT)INFINITY)
   if (is_run(tile)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
   for (int64_t row = 0, rows; row < tile->rows && !unordered; row += rows) {
-    rows = four && row + 4 <= tile->rows ? 4 : 1;
-    for (int64_t r = row; r < row + rows; r++) prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
+    rows = row + several <= tile->rows ? several : 1;
+    const char *soon = SOON(row), *soon1 = SOON(row + rows - 1);
     for (int64_t first = 0; first < lanes; first += RUN_LANES) {
       const int64_t l = lower(first, lanes - RUN_LANES);
+      prefetch_lines(soon + l * (int64_t)sizeof(ELEMENT), RUN_LANES * sizeof(ELEMENT));
+      if (rows == 2) prefetch_lines(soon1 + l * (int64_t)sizeof(ELEMENT), RUN_LANES * sizeof(ELEMENT));
       if (rows == 4)
         unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 4, false, best + l);
+      else if (rows == 2)
+        unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 2, false, best + l);
       else
         unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 1, false, best + l);
     }

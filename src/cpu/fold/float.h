@@ -68,38 +68,77 @@ static void NAME(moments_of_run)(const ELEMENT *at, int64_t rows, double shift, 
   WORD(2)[0] = word_of(square[0]);
 }
 
+/* Adds the distances of lanes l .. l + RUN_PART - 1 from their shifts, and the squares, of a few rows. */
+INLINE void NAME(add_moments_of_part)(const ELEMENT *const *at, int rows, int64_t l, const double *shift, double *sum,
+                                      double *square) {
+  run_part h, s, q;
+  LOAD_VECTOR(h, shift + l);
+  LOAD_VECTOR(s, sum + l);
+  LOAD_VECTOR(q, square + l);
+  for (int k = 0; k < rows; k++) {
+    const run_part d = WIDEN(at[k] + l) - h;
+    s = s + d;
+    q = q + d * d;
+  }
+  STORE_VECTOR(sum + l, s);
+  STORE_VECTOR(square + l, q);
+}
+
+/* The same of all lanes of up to four rows from `row` on. Four are short: what is prefetched with them is few lines. */
+INLINE void NAME(add_moments)(const ndr_tile *tile, int64_t row, int rows, const double *shift, double *sum,
+                              double *square) {
+  const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
+  const bool short_rows = rows == 4;
+  const ELEMENT *at[4];
+  const char *soon[4];
+  int64_t l = 0;
+  for (int k = 0; k < rows; k++) at[k] = ROW(row + k);
+  for (int k = 0; !short_rows && k < rows; k++) soon[k] = SOON(row + k);
+  if (short_rows) prefetch_ahead(tile, row, rows, (int64_t)sizeof(ELEMENT));
+  for (; l + line <= lanes; l += line) {
+    for (int k = 0; !short_rows && k < rows; k++) __builtin_prefetch(soon[k] + l * (int64_t)sizeof(ELEMENT));
+    for (int64_t part = l; part < l + line; part += RUN_PART)
+      NAME(add_moments_of_part)(at, rows, part, shift, sum, square);
+  }
+  for (; l + RUN_PART <= lanes; l += RUN_PART) NAME(add_moments_of_part)(at, rows, l, shift, sum, square);
+  for (; l < lanes; l++)
+    for (int k = 0; k < rows; k++) {
+      const double d = (double)at[k][l] - shift[l];
+      sum[l] += d;
+      square[l] += d * d;
+    }
+}
+
+/* The same of all rows, with the bits of FOLD_ROWS. */
+static void NAME(moments_of_rows)(const ndr_tile *tile, const double *shift, double *sum, double *square) {
+  int64_t row = 0;
+  if (four_rows(tile, (int64_t)sizeof(ELEMENT)))
+    for (; row + 4 <= tile->rows; row += 4) NAME(add_moments)(tile, row, 4, shift, sum, square);
+  for (; row + 2 <= tile->rows; row += 2) NAME(add_moments)(tile, row, 2, shift, sum, square);
+  if (row < tile->rows) NAME(add_moments)(tile, row, 1, shift, sum, square);
+}
+
 /* Adds up a tile that is one run; false where it is none. */
 #define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
 #define MOMENTS_OF_RUN (is_run(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
+#define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
 #else
 #define RUN(op) false
 #define MOMENTS_OF_RUN false
-#endif
-
-#if SKIP
-#define COLUMNS(states) false
-#else
-#define PARTIAL ELEMENT
-#define WIDE_OF(x) (x)
-#ifdef RUN_PART
-#define PART_OF PART_OF_ELEMENT
-#endif
-#include "cpu/fold/column.h"
-
-#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
-#define COLUMNS(states) (IS_COLUMNS ? (NAME(add_columns)(tile, states), true) : false)
+#define MOMENTS_OF_ROWS false
 #endif
 
 #if defined RUN_PART && !SKIP
-/* Adds up dense rows in the order of memory. Its bits are those of FOLD_ROWS. Prefetches are spread over the row: a
- * whole row of them at once keeps the loads waiting. */
+/* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS: two rows at a time are two streams, which cost
+ * more than they save where memory is one. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
   for (int64_t row = 0; row < tile->rows; row++) {
     const ELEMENT *at = ROW(row);
+    const char *soon = SOON(row);
     int64_t l = 0;
-    for (; l + line <= lanes; l += line) {
-      __builtin_prefetch((const char *)(at + l) + tile->ahead);
+    for (; l + line <= lanes; l += line, soon += 64) {
+      __builtin_prefetch(soon);
       for (int64_t part = l; part < l + line; part += RUN_PART) ADD_PART(words + part, WIDEN(at + part));
     }
     for (; l + RUN_PART <= lanes; l += RUN_PART) ADD_PART(words + l, WIDEN(at + l));
@@ -109,7 +148,7 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 
 /* Adds up a tile of dense rows that are too long to be read four at a time; false where it is none. */
 #define DENSE(words)                                                                                                   \
-  (is_dense(tile) && tile->lanes * (int64_t)sizeof(ELEMENT) > 256 ? (NAME(add_dense)(tile, words), true) : false)
+  (is_dense(tile) && !four_rows(tile, (int64_t)sizeof(ELEMENT)) ? (NAME(add_dense)(tile, words), true) : false)
 #else
 #define DENSE(words) false
 #endif
@@ -118,10 +157,6 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 /* The sums of a tile whose lanes are the real and imaginary parts of complex elements: `period` of them. */
 static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES;
-  if (IS_COLUMNS) {
-    NAME(add_columns)(tile, words);
-    return;
-  }
 #ifdef RUN_PART
   if (tile->period == 2 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
     NAME(sum_of_run)(tile->data, tile->rows, 2, words);
@@ -134,11 +169,10 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
 }
 #endif
 
-#define SUMMED(op, start, term, join, columns, dense)                                                                  \
+#define SUMMED(op, start, term, join, dense)                                                                           \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
-    if (columns) return;                                                                                               \
     if (RUN(op)) {                                                                                                     \
       deposit(join, 1, tile, words, states, pitch);                                                                    \
       return;                                                                                                          \
@@ -149,20 +183,16 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
     settle(join, 1, tile, words, states, pitch);                                                                       \
   }
 
-SUMMED(sum, 0, s + SEEN(v, 0), join_add, COLUMNS(states), DENSE(words))
-SUMMED(prod, 1, s *SEEN(v, 1), join_multiply, false, false)
-SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add, false, false)
-SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false, false)
+SUMMED(sum, 0, s + SEEN(v, 0), join_add, DENSE(words))
+SUMMED(prod, 1, s *SEEN(v, 1), join_multiply, false)
+SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add, false)
+SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false)
 #undef SUMMED
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
   ALIGNED INDEX count[NDR_LANES];
-  if (COLUMNS(states)) {
-    count_rows(tile, states + pitch);
-    return;
-  }
   if (RUN(sum)) {
     WORD(1)[0] = word_of((double)(tile->rows * lanes));
     deposit(join_add2, 2, tile, words, states, pitch);
@@ -205,9 +235,10 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     return;
   }
   EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
-  FOLD_ROWS(0, double s = sum[l]; double q = square[l];
-            INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
-            COUNT_SEEN, sum[l] = s; square[l] = q; count[l] = c);
+  if (!MOMENTS_OF_ROWS)
+    FOLD_ROWS(0, double s = sum[l]; double q = square[l];
+              INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
+              COUNT_SEEN, sum[l] = s; square[l] = q; count[l] = c);
   EACH_LANE(WORD(0)[l] = word_of((double)count[l]); WORD(1)[l] = word_of(sum[l]); WORD(2)[l] = word_of(square[l]))
   settle_moments(tile, shift, NULL, words, states, pitch);
 }
@@ -317,8 +348,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 
 #undef RUN
 #undef MOMENTS_OF_RUN
-#undef IS_COLUMNS
-#undef COLUMNS
+#undef MOMENTS_OF_ROWS
 #undef DENSE
 #undef NAME
 #undef ELEMENT

@@ -30,11 +30,26 @@ typedef struct ndr_tile {
   int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
-  int64_t ahead; /* bytes to a later tile, whose elements are prefetched; 0: none are */
-  bool cached;   /* the elements were just written, and are in a cache */
-  bool in_f64;   /* no sum may be formed in f32 */
-  bool fresh;    /* states hold nothing yet: store the tile's states instead of merging them */
+  /* What is prefetched with row r: row r + rows_ahead, or row r + rows_ahead - rows of what lies `ahead` bytes after
+   * the tile; r itself if both are 0. rows_ahead <= rows. */
+  int64_t rows_ahead, ahead;
+  bool cached; /* the elements were just written, and are in a cache */
+  bool in_f64; /* no sum may be formed in f32 */
+  bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
+
+/* The address of a row of elements of `bytes` bytes. */
+static inline const char *ndr_row_at(const ndr_tile *tile, int64_t row, int64_t bytes) {
+  int64_t at = tile->rows_at ? tile->rows_at[row] : row;
+  return (const char *)tile->data + at * tile->row_stride * bytes;
+}
+
+/* The address of what is prefetched with a row. */
+static inline const char *ndr_row_ahead(const ndr_tile *tile, int64_t row, int64_t bytes) {
+  int64_t later = row + tile->rows_ahead;
+  return later < tile->rows ? ndr_row_at(tile, later, bytes)
+                            : ndr_row_at(tile, later - tile->rows, bytes) + tile->ahead;
+}
 
 /* Folds a tile into `period` states. */
 typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
@@ -103,11 +118,6 @@ extern const ndr_isa *const ndr_isa_baseline, *const ndr_isa_avx2, *const ndr_is
 
 /* The widest instruction set that this machine has, or what NDR_CPU_ISA in the environment names. */
 const ndr_isa *ndr_isa_here(void);
-
-/* Whether rows of neighbouring lanes are prefetched. Zen 3 and Zen 4 cores follow them by themselves: columns take 1.2
- * to 2 times as long if what a later tile has is asked for, too. Without that, sums of dense columns on a Zen 5 core
- * run at 60 % of the rate of plain reads instead of 80. */
-bool ndr_prefetches_rows(void);
 
 /* The dtype that elements are converted to before op folds them. It holds them exactly, except 64-bit integers, and its
  * kernels are exact enough for the result. Only logsumexp computes in less than f64. */

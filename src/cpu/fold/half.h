@@ -4,7 +4,7 @@
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
  *   INFINITE         the bits of +infinity: NaN has more, whatever its sign
  *   WIDEN            the conversion of contiguous elements to f32
- *   WIDE_OF, PART_OF  see column.h; under SKIP they are not used
+ *   PART_OF          see column.h; under SKIP it is not used
  *   LOAD_PART        eight elements as f32; where it is not defined, WIDEN converts them
  *   FLOAT_OF(x)      an element as f32
  *   LOAD_REAL        how eight are loaded as f64 (eight.h)
@@ -53,16 +53,14 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
   EACH_LANE(words[l] = word_of(0))
   for (int64_t row = 0; row < tile->rows && eights; row += four ? 4 : 1) {
     const int64_t rows = lower(four ? 4 : 1, tile->rows - row);
-    for (int64_t r = row; tile->ahead && r < row + rows; r++)
-      prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
+    prefetch_ahead(tile, row, rows, (int64_t)sizeof(ELEMENT));
     if (rows == 4)
       NAME(add_eights)(tile, row, 4, eights, words);
     else
       NAME(add_eights)(tile, row, rows, eights, words);
   }
   for (int64_t row = 0; row < tile->rows && eights < lanes; row += 4) {
-    for (int64_t r = row; far && tile->ahead && r < row + 4 && r < tile->rows; r++)
-      prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
+    if (far) prefetch_ahead(tile, row, lower(4, tile->rows - row), (int64_t)sizeof(ELEMENT));
     int64_t l = eights;
     for (; four && l + BLOCK <= lanes; l += BLOCK)
       NAME(add_block)(tile, row, l, BLOCK, words + l, counts ? counts + l : NULL);
@@ -74,7 +72,6 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
 #define COLUMNS false
 #define RUN false
 #else
-#define PARTIAL float
 #include "cpu/fold/column.h"
 
 #define COLUMNS (is_columns(tile) ? (NAME(add_columns)(tile, states), true) : false)

@@ -13,39 +13,10 @@
 #define REAL(x) (x)
 #endif
 
-#define PARTIAL SUM
-#define WIDE_OF(x) ((SUM)(x))
-#define FEW(rows) NAME(add_##rows)
-#define MEET(a, b) ((SUM)((a) + (b)))
-#include "cpu/fold/few_rows.h"
-#undef PARTIAL
-#undef WIDE_OF
-
-#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
-
-/* STEP for each lane l of the tile and each few rows, which `few` joins to part[], of more lanes than these, whose
- * states are others'. `first`: they are the first of the states. */
-#define FOLD_FEW(few, STEP)                                                                                            \
-  for (int64_t row = 0, done; row < tile->rows; row += done) {                                                         \
-    done = NAME(few)(ROW(row), tile->row_stride, ROUNDED_LANES, tile->rows - row, part);                               \
-    const bool first = tile->fresh && row == 0;                                                                        \
-    EACH_LANE(STEP)                                                                                                    \
-  }
-
-static void NAME(add_columns)(const ndr_tile *tile, uint64_t *restrict states) {
-  const int64_t lanes = tile->lanes;
-  ALIGNED SUM part[NDR_LANES];
-  FOLD_FEW(add_few, states[l] = (first ? 0 : states[l]) + (uint64_t)part[l])
-}
-
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
-  if (IS_COLUMNS) {
-    NAME(add_columns)(tile, states);
-    return;
-  }
   EACH_LANE(sum[l] = 0)
   FOLD_ROWS(0, SUM s = sum[l], s = (SUM)(s + (SUM)x), sum[l] = s);
   EACH_LANE(words[l] = (uint64_t)sum[l])
@@ -95,41 +66,11 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_multiply_int, 1, tile, words, states, pitch);
 }
 
-static inline ELEMENT NAME(lesser)(ELEMENT a, ELEMENT b) {
-  return (ELEMENT)(a < b ? a : b);
-}
-
-static inline ELEMENT NAME(greater)(ELEMENT a, ELEMENT b) {
-  return (ELEMENT)(a > b ? a : b);
-}
-
-#define PARTIAL ELEMENT
-#define WIDE_OF(x) (x)
-#define FEW(rows) NAME(min_of_##rows)
-#define MEET(a, b) NAME(lesser)(a, b)
-#include "cpu/fold/few_rows.h"
-#define FEW(rows) NAME(max_of_##rows)
-#define MEET(a, b) NAME(greater)(a, b)
-#include "cpu/fold/few_rows.h"
-#undef PARTIAL
-#undef WIDE_OF
-
 #define EXTREME(op, start, better)                                                                                     \
-  static void NAME(op##_of_columns)(const ndr_tile *tile, uint64_t *restrict states) {                                 \
-    const int64_t lanes = tile->lanes;                                                                                 \
-    ALIGNED ELEMENT part[NDR_LANES];                                                                                   \
-    FOLD_FEW(op##_of_few, const ELEMENT b = first ? start : (ELEMENT)states[l];                                        \
-             states[l] = (uint64_t)(part[l] better b ? part[l] : b))                                                   \
-  }                                                                                                                    \
-                                                                                                                       \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
-    if (IS_COLUMNS) {                                                                                                  \
-      NAME(op##_of_columns)(tile, states);                                                                             \
-      return;                                                                                                          \
-    }                                                                                                                  \
     EACH_LANE(best[l] = start)                                                                                         \
     FOLD_ROWS(0, ELEMENT b = best[l], b = (x better b) ? x : b, best[l] = b);                                          \
     EACH_LANE(words[l] = (uint64_t)best[l])                                                                            \
@@ -167,8 +108,6 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define NONZERO (x != 0)
 #include "cpu/fold/truth.h"
 
-#undef IS_COLUMNS
-#undef FOLD_FEW
 #undef NAME
 #undef ELEMENT
 #undef INDEX

@@ -43,10 +43,6 @@ static bool has_avx512(void) {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-bool ndr_prefetches_rows(void) {
-  return !__builtin_cpu_is("amdfam19h");
-}
-
 static const ndr_isa *widest(const char *only) {
   const ndr_isa *const known[] = {has_avx512() ? ndr_isa_avx512 : NULL, has_avx2() ? ndr_isa_avx2 : NULL};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -54,10 +50,6 @@ static const ndr_isa *widest(const char *only) {
   return ndr_isa_baseline;
 }
 #else
-bool ndr_prefetches_rows(void) {
-  return true;
-}
-
 static const ndr_isa *widest(const char *only) {
   (void)only;
   return ndr_isa_baseline;

@@ -106,11 +106,9 @@
 #define WIDEN WIDEN_F32
 #define VEC(op) VECTOR(op, ps)
 #define COMPARE(a, b, how) COMPARED(ps, a, b, how)
-#define PART_OF_ELEMENT PART_OF_F32
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
-#undef PART_OF_ELEMENT
 #define NAME(kernel) kernel##_f64
 #define EXP exp_f64
 #define PICK pick_f64
@@ -118,11 +116,9 @@
 #define WIDEN WIDEN_F64
 #define VEC(op) VECTOR(op, pd)
 #define COMPARE(a, b, how) COMPARED(pd, a, b, how)
-#define PART_OF_ELEMENT WIDEN_F64
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
-#undef PART_OF_ELEMENT
 #define NAME(kernel) kernel##_c64
 #define PART(kernel) kernel##_f32
 #define ELEMENT ndr_c64
@@ -141,7 +137,6 @@
 #define WIDEN convert_f16_f32
 #define FLOAT_OF(x) f32_of_f16(x)
 #define LOAD_REAL load_f64_f16
-#define WIDE_OF(x) f32_of_f16(x)
 #ifdef __F16C__
 #define LOAD_PART(at) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(at)))
 #define PART_OF(at) LOAD_PART(at)
@@ -154,7 +149,6 @@
 #define WIDEN convert_bf16_f32
 #define FLOAT_OF(x) f32_of_bf16(x)
 #define LOAD_REAL load_f64_bf16
-#define WIDE_OF(x) f32_of_bf16(x)
 #ifdef __AVX2__
 #define BITS_OF(at) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(at)))
 #define LOAD_PART(at) _mm256_castsi256_ps(_mm256_slli_epi32(BITS_OF(at), 16))

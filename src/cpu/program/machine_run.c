@@ -194,7 +194,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.data = folded(b, value, memory, &tile.row_stride);
   tile.factors = NULL;
   tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
-  tile.ahead = 0;
+  tile.rows_ahead = tile.ahead = 0;
   if (f->factors >= 0) tile.factors = folded(b, factors, memory, &tile.factors_stride);
   states += f->words_before * pitch;
   bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || tile.factors_stride == tile.lanes);

@@ -264,9 +264,10 @@ static void find_ahead(ndr_nest *nest, int64_t tile_bytes) {
   int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes), row_bytes = tile_bytes / nest->rows;
   bool wanted = nest->lane_stride == 1 || gather_misses(nest, tile_bytes);
   nest->ahead = nest->rows_ahead = 0;
-  if (nest->form == NDR_NEST_RUN || nest->rows_scattered || nest->layers > 1 || !wanted) return;
+  if (nest->form == NDR_NEST_RUN || nest->layers > 1 || !wanted) return;
+  if (nest->rows_scattered && nest->lane_stride != 1) return;
   nest->rows_ahead = nest->rows;
-  if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
+  if (!nest->rows_scattered && nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     nest->ahead = DENSE_AHEAD / (row_bytes / nest->lanes);
   else if (tiles == 1)
     nest->rows_ahead = ndr_least(ndr_cuts(ROWS_AHEAD, row_bytes), nest->rows);

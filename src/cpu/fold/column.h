@@ -1,7 +1,7 @@
-/* Template, part 10: sums of columns of 16-bit floats, whose rows are rows of outputs. Up to 16 rows are added up in a
- * tree while their elements are in registers, and their sum is added to the states, which stay in the first-level cache
- * and are touched a sixteenth as often. A core has more rows' cache lines on their way than where it goes on to the
- * next accumulator with each row. From NAME, ELEMENT and
+/* Template, part 10: sums of columns of floats of up to 32 bits, whose rows are rows of outputs. Up to 16 rows are
+ * added up in a tree while their elements are in registers, and their sum is added to the states, which stay in the
+ * first-level cache and are touched a sixteenth as often. A core has more rows' cache lines on their way than where it
+ * goes on to the next accumulator with each row. From NAME, ELEMENT and
  *   FLOAT_OF(x)    an element as f32
  *   PART_OF(at)    a register of elements from an address on, as f32; where it is not defined, compilers vectorise
  *
@@ -73,12 +73,13 @@ static void NAME(add_again)(const ELEMENT *restrict at, int64_t stride, int64_t 
   EACH_LANE(wide[l] = sums[l] - sums[l] == 0 ? (double)sums[l] : wide[l])
 }
 
+/* Sixteen rows that lie apart are as many streams, which prefetches would not make faster. */
 static void NAME(add_columns)(const ndr_tile *tile, uint64_t *restrict states) {
   const int64_t lanes = tile->lanes;
   ALIGNED float sums[NDR_LANES];
   for (int64_t row = 0, done; row < tile->rows; row += done) {
     const ELEMENT *at = ROW(row);
-    prefetch_ahead(tile, row, lower(16, tile->rows - row), (int64_t)sizeof(ELEMENT));
+    if (is_dense(tile)) prefetch_ahead(tile, row, lower(16, tile->rows - row), (int64_t)sizeof(ELEMENT));
     done = NAME(add_few)(at, tile->row_stride, lanes, tile->rows - row, sums);
     const bool first = tile->fresh && row == 0;
     uint32_t bad = 0;

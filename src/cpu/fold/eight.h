@@ -83,7 +83,6 @@ typedef struct u64x8 {
 /* The words of a where the mask is all ones, and those of b where it is 0. */
 #define PICK_PART(mask, a, b) ((__typeof__(a))(((i64_part)(a) & (mask)) | ((i64_part)(b) & ~(mask))))
 
-
 /* Sets the first `count` of eight words to all ones, and the others to 0. */
 INLINE void first_of_eight(i64x8 *words, int64_t count) {
   static const int64_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -4,6 +4,7 @@
  *   WIDEN(at)             the run_part of the elements at an address
  *   VEC(op)               the instruction `op` for a register of elements
  *   COMPARE(a, b, how)    not 0 if any elements of two registers compare as `how` says
+ *   FLOAT_OF, PART_OF     see column.h; not defined for f64, whose columns are added up row by row
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
  *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
@@ -153,10 +154,19 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 #define DENSE(words) false
 #endif
 
+#if defined FLOAT_OF && !SKIP
+#include "cpu/fold/column.h"
+#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
+#define COLUMNS(states) (IS_COLUMNS ? (NAME(add_columns)(tile, states), true) : false)
+#else
+#define COLUMNS(states) false
+#endif
+
 #if !SKIP
 /* The sums of a tile whose lanes are the real and imaginary parts of complex elements: `period` of them. */
 static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES;
+  if (COLUMNS(words)) return;
 #ifdef RUN_PART
   if (tile->period == 2 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
     NAME(sum_of_run)(tile->data, tile->rows, 2, words);
@@ -169,10 +179,11 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
 }
 #endif
 
-#define SUMMED(op, start, term, join, dense)                                                                           \
+#define SUMMED(op, start, term, join, columns, dense)                                                                  \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    if (columns) return;                                                                                               \
     if (RUN(op)) {                                                                                                     \
       deposit(join, 1, tile, words, states, pitch);                                                                    \
       return;                                                                                                          \
@@ -183,16 +194,20 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
     settle(join, 1, tile, words, states, pitch);                                                                       \
   }
 
-SUMMED(sum, 0, s + SEEN(v, 0), join_add, DENSE(words))
-SUMMED(prod, 1, s *SEEN(v, 1), join_multiply, false)
-SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add, false)
-SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false)
+SUMMED(sum, 0, s + SEEN(v, 0), join_add, COLUMNS(states), DENSE(words))
+SUMMED(prod, 1, s *SEEN(v, 1), join_multiply, false, false)
+SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add, false, false)
+SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false, false)
 #undef SUMMED
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
   ALIGNED INDEX count[NDR_LANES];
+  if (COLUMNS(states)) {
+    count_rows(tile, states + pitch);
+    return;
+  }
   if (RUN(sum)) {
     WORD(1)[0] = word_of((double)(tile->rows * lanes));
     deposit(join_add2, 2, tile, words, states, pitch);
@@ -349,6 +364,9 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #undef RUN
 #undef MOMENTS_OF_RUN
 #undef MOMENTS_OF_ROWS
+#undef COLUMNS
+#undef FLOAT_OF
+#undef IS_COLUMNS
 #undef DENSE
 #undef NAME
 #undef ELEMENT

@@ -74,6 +74,7 @@ static inline uint32_t bits_of(float value) {
 #define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm512_cvtps_pd(_mm256_mul_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b))))
+#define PART_OF_F32(at) _mm512_loadu_ps(at)
 #define VECTOR(op, type) _mm512_##op##_##type
 #define COMPARED(type, a, b, how) ((unsigned)_mm512_cmp_##type##_mask(a, b, how))
 #elif defined __AVX2__
@@ -82,6 +83,7 @@ static inline uint32_t bits_of(float value) {
 #define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm256_cvtps_pd(_mm_mul_ps(_mm_loadu_ps(a), _mm_loadu_ps(b))))
+#define PART_OF_F32(at) _mm256_loadu_ps(at)
 #define VECTOR(op, type) _mm256_##op##_##type
 #define COMPARED(type, a, b, how) ((unsigned)_mm256_movemask_##type(_mm256_cmp_##type(a, b, how)))
 #endif
@@ -149,6 +151,12 @@ static inline bool is_columns(const ndr_tile *tile) {
   return tile->period == tile->lanes && !tile->cached && !tile->in_f64 && !tile->rows_at;
 }
 
+/* Whether lanes are columns whose rows are long enough to be added up in trees. Dense rows are not: adding each of them
+ * to the accumulators is as fast or faster. */
+static inline bool is_wide_columns(const ndr_tile *tile, int64_t bytes) {
+  return is_columns(tile) && !is_dense(tile) && tile->lanes * bytes >= 512;
+}
+
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
 #define AHEAD 4096
 
@@ -203,6 +211,14 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
 /* Keeps the compiler from reading two rows at a time after all. */
 #define ONE_ROW __asm__ volatile("" ::: "memory")
 
+/* Before a loop over lanes: they do not depend on each other, nor elements on accumulators. Without it compilers look
+ * for that at each strip. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 /* Lanes whose loop has its own prefetches: more than compilers unroll before they vectorise. */
 #define STRIP (sizeof(ELEMENT) == 1 ? 64 : 32)
 
@@ -241,7 +257,7 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
   } while (0)
 
 #define EACH_OF(first, end, LOAD, STEPS, STORE)                                                                        \
-  for (int64_t l = (first); l < (end); l++) {                                                                          \
+  INDEPENDENT for (int64_t l = (first); l < (end); l++) {                                                              \
     LOAD;                                                                                                              \
     STEPS                                                                                                              \
     STORE;                                                                                                             \

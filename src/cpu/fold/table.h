@@ -106,6 +106,10 @@
 #define WIDEN WIDEN_F32
 #define VEC(op) VECTOR(op, ps)
 #define COMPARE(a, b, how) COMPARED(ps, a, b, how)
+#define FLOAT_OF(x) (x)
+#ifdef RUN_PART
+#define PART_OF(at) PART_OF_F32(at)
+#endif
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"

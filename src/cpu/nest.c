@@ -195,6 +195,13 @@ static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_by
   return ndr_cuts(wanted, ndr_cuts(wanted, room));
 }
 
+/* Whether positions lie farther apart than steps, so that memory is read in its order one position after the other. */
+static bool positions_are_far(const ndr_nest *nest) {
+  for (int k = 0; k < nest->kept_count; k++)
+    if (nest->kept[k].stride && nest->kept[k].stride < nest->reduced[0].stride) return false;
+  return true;
+}
+
 /* Splits that make TASKS tasks. Chunks count as if states had two words, so that splits do not depend on the ops. */
 static int64_t choose_splits(const ndr_nest *nest, const ndr_canonical *problem, int64_t tile_bytes) {
   double chunks = (double)ndr_cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), splits = TASKS / chunks;
@@ -301,6 +308,7 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   nest->chunks = ndr_cuts(nest->positions, nest->chunk);
   nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
+  nest->by_position = nest->steps > 1 && nest->splits == 1 && positions_are_far(nest);
   find_scattered(nest, problem);
   find_ahead(nest, tile_bytes);
   nest->levels = 1;

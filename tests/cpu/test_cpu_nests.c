@@ -1,7 +1,9 @@
 /* Nests that the planner takes for large arrays only, of small ones: tiles with layers, lanes with gaps between
- * outputs, rows that are gathered with what lies between them. Their results, and their states, against those of the
+ * outputs, rows that are gathered with what lies between them; and runs of several tiles, one output after the other.
+ * Their results, and their states, against those of the
  * scalar family, for each instruction set. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): setenv
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ enum { DIMS = 4, MOST_ELEMENTS = 60000, MOST_AXES = 2 };
 
 /* How many nests of each kind have run. */
 typedef struct tally {
-  int layers, ragged_layers, gaps, row_gaps;
+  int layers, ragged_layers, gaps, row_gaps, by_position;
 } tally;
 
 /* ---- random arrays, in which neither the order in memory nor the signs of strides are those of the dims ---- */
@@ -124,11 +126,18 @@ static void check_nests(const comparison *k, tally *seen) {
   }
 }
 
-static void check_problem(rng *random, ndr_dtype dtype, tally *seen) {
+/* Runs along the reduced axis. */
+static void check_runs(const comparison *k, tally *seen) {
+  ndr_nest nest;
+  ndr_nest_run(&nest, &k->plan->problem, 0, -1);
+  check(k, &nest);
+  seen->by_position += nest.by_position;
+}
+
+static void check_problem(rng *random, ndr_problem c, void (*nests)(const comparison *k, tally *seen), tally *seen) {
   static ndr_plan plan;
   test_array array;
-  ndr_problem c = pick_problem(random, dtype);
-  bool partial = ndr_dtype_class(dtype) != NDR_CLASS_FLOAT && !ndr_op_is_real(c.ops[0]) && rng_once_in(random, 3);
+  bool partial = ndr_dtype_class(c.dtype) != NDR_CLASS_FLOAT && !ndr_op_is_real(c.ops[0]) && rng_once_in(random, 3);
   make_plan(&plan, &c, partial);
   ndr_state state = ndr_canonical_state(&plan.problem, 0);
   size_t result =
@@ -141,7 +150,7 @@ static void check_problem(rng *random, ndr_dtype dtype, tally *seen) {
   k.got = malloc(k.bytes);
   ck_assert(k.expected && k.got);
   execute(&plan, k.data, k.expected);
-  check_nests(&k, seen);
+  nests(&k, seen);
   free(k.expected);
   free(k.got);
   array_free(&array);
@@ -152,7 +161,8 @@ static void check_isa(const char *isa) {
   tally seen = {0};
   setenv("NDR_CPU_ISA", isa, 1);
   for (int i = test_case_count(20); i > 0; i--)
-    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_problem(&random, (ndr_dtype)dtype, &seen);
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
+      check_problem(&random, pick_problem(&random, (ndr_dtype)dtype), check_nests, &seen);
   ck_assert_int_gt(seen.layers, 0);
   ck_assert(seen.ragged_layers > 0 || test_share() > 1); // a share of the cases may have none
   ck_assert_int_gt(seen.gaps, 0);
@@ -171,6 +181,26 @@ END_TEST
 
 START_TEST(avx512) {
   check_isa("avx512");
+}
+END_TEST
+
+/* Several tiles of each output, and several outputs of a task. */
+START_TEST(long_rows) {
+  static const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_ANY, NDR_COUNT};
+  rng random = {test_seed()};
+  tally seen = {0};
+  for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+      ndr_problem c = NDR_PROBLEM_INIT;
+      char text[64];
+      int64_t row = 40000 / (int64_t)ndr_dtype_bytes((ndr_dtype)dtype) + rng_between(&random, 0, 99);
+      snprintf(text, sizeof text, "sum %s [%lld,%lld] /1", ndr_dtype_name((ndr_dtype)dtype),
+               (long long)rng_between(&random, 1, 66), (long long)row);
+      assert_ok(ndr_problem_parse(text, &c));
+      c.ops[0] = ops[i];
+      check_problem(&random, c, check_runs, &seen);
+    }
+  ck_assert_int_gt(seen.by_position, 0);
 }
 END_TEST
 
@@ -194,6 +224,6 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("cpu nests");
-  suite_case(suite, "nests", 300, baseline, avx2, avx512, refusals, NULL);
+  suite_case(suite, "nests", 300, baseline, avx2, avx512, long_rows, refusals, NULL);
   return suite_run(suite);
 }

@@ -54,7 +54,7 @@ static inline int64_t ndr_spare_behind(const ndr_tile *tile, int64_t to_end) {
 }
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
- * number in its chunk. What is `ahead` elements later is prefetched, unless that is 0. */
+ * number in its chunk. `ahead`: elements to the tile where prefetching goes on (ndr_tile.ahead). */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, int64_t ahead, bool fresh);
 

@@ -40,26 +40,20 @@ static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr
   op->fold(&reversed, states + op->block, engine->nest->pitch);
 }
 
-/* Loads what is prefetched with a row, `bytes` bytes from there, into the cache. A function that is not inlined GCC 12
- * takes for pure, and leaves out its calls. */
-static inline __attribute__((always_inline)) void prefetch(const ndr_engine *engine, const ndr_tile *tile, int64_t row,
-                                                           int64_t bytes) {
-  if (tile->ahead == 0 && tile->rows_ahead == 0) return;
-  const char *from = ndr_row_ahead(tile, row, engine->bytes);
-  for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(from + line);
-}
-
-static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to, void *converted) {
+/* Converts rows first .. first + rows - 1 of a tile. */
+static void convert(const ndr_engine *engine, const ndr_tile *tile, int64_t first, int64_t rows, ndr_dtype to,
+                    void *converted) {
   ndr_convert *elements = engine->isa->convert[engine->problem->dtype][to];
-  int64_t bytes = (int64_t)ndr_dtype_bytes(to);
+  const int64_t bytes = (int64_t)ndr_dtype_bytes(to), row_bytes = tile->lanes * engine->bytes;
+  const bool prefetches = tile->ahead || tile->rows_ahead;
   if (tile->row_stride == tile->lanes && !tile->rows_at) {
-    prefetch(engine, tile, 0, tile->rows * tile->lanes * engine->bytes);
-    elements(tile->data, converted, tile->rows * tile->lanes);
+    if (prefetches) ndr_prefetch(ndr_row_ahead(tile, first, engine->bytes), rows * row_bytes);
+    elements(ndr_row_at(tile, first, engine->bytes), converted, rows * tile->lanes);
     return;
   }
-  for (int64_t row = 0; row < tile->rows; row++) {
-    prefetch(engine, tile, row, tile->lanes * engine->bytes);
-    elements(ndr_row_at(tile, row, engine->bytes), (char *)converted + row * tile->lanes * bytes, tile->lanes);
+  for (int64_t row = 0; row < rows; row++) {
+    if (prefetches) ndr_prefetch(ndr_row_ahead(tile, first + row, engine->bytes), row_bytes);
+    elements(ndr_row_at(tile, first + row, engine->bytes), (char *)converted + row * tile->lanes * bytes, tile->lanes);
   }
 }
 
@@ -74,14 +68,10 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
   if (rows < 1) rows = 1;
   for (int64_t row = 0; row < tile->rows; row += rows) {
     ndr_tile part = *tile;
-    if (tile->rows_at)
-      part.rows_at += row;
-    else
-      part.data = ndr_row_at(tile, row, engine->bytes);
     part.rows = tile->rows - row < rows ? tile->rows - row : rows;
     part.index += row * tile->index_row;
     part.fresh = tile->fresh && row == 0;
-    convert(engine, &part, to, scratch->converted);
+    convert(engine, tile, row, part.rows, to, scratch->converted);
     part.data = scratch->converted;
     part.rows_at = NULL;
     part.row_stride = part.lanes;

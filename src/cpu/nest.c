@@ -45,7 +45,7 @@
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
  * rate of plain reads on a Zen 5 core with 8 to 16 KiB; with 4 KiB at 60 %. */
 #define DENSE_AHEAD 12288
-/* The same of rows that lie apart: so many bytes of rows of the tile. */
+/* Bytes of rows between a row and the one that is prefetched with it, where rows lie apart. */
 #define ROWS_AHEAD 16384
 /* Bytes of the elements of a problem from which on tiles that are gathered are prefetched: a loop of loads that miss
  * the caches is up to twice as fast, and one whose elements are in them a tenth slower. */
@@ -70,10 +70,10 @@ static int64_t element_bytes(const ndr_canonical *problem) {
   return (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
-/* Rows of a tile, which are cut evenly. Those that lie one after the other are more: each tile costs another pass over
+/* Rows of a tile, which are cut evenly. Where lanes are contiguous there are more: each tile costs another pass over
  * its states. */
-static int64_t rows_that_fit(const ndr_canonical *problem, bool dense, int64_t lanes, int64_t row_extent) {
-  int64_t rows = ndr_most((dense ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
+static int64_t rows_that_fit(const ndr_canonical *problem, bool contiguous, int64_t lanes, int64_t row_extent) {
+  int64_t rows = ndr_most((contiguous ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
   rows = ndr_least(rows, NDR_ROWS);
   return ndr_cuts(row_extent, ndr_most(ndr_cuts(row_extent, rows), 1));
 }
@@ -243,7 +243,7 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
     if (to != problem->dtype)
       converted = ndr_most(converted, ndr_nest_width(nest) * nest->rows * (int64_t)ndr_dtype_bytes(to));
   }
-  nest->pitch = nest->chunk * nest->period;
+  nest->pitch = (nest->by_position ? 1 : nest->chunk) * nest->period;
   nest->block = nest->pitch * words;
   nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes * nest->row_gap, 64) * 64 + NDR_SPARE_BYTES;
   nest->convert_bytes = ndr_least(converted, NDR_TILE_BYTES) + (converted ? NDR_SPARE_BYTES : 0);
@@ -266,7 +266,8 @@ static bool gather_misses(const ndr_nest *nest, int64_t tile_bytes) {
   return nest->rows > 1 && (apart >= LINE || (rows_apart >= PAGE && llabs(nest->lane_stride) > 4));
 }
 
-/* The next tile is so large that its elements come early enough, or what is prefetched is several tiles later. */
+/* Finds what is prefetched: of large tiles later rows, and over their end those of the next tile; of small ones a tile
+ * some tiles later; of dense ones what lies DENSE_AHEAD bytes later. */
 static void find_ahead(ndr_nest *nest, int64_t tile_bytes) {
   int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes), row_bytes = tile_bytes / nest->rows;
   bool wanted = nest->lane_stride == 1 || gather_misses(nest, tile_bytes);
@@ -278,7 +279,7 @@ static void find_ahead(ndr_nest *nest, int64_t tile_bytes) {
     nest->ahead = DENSE_AHEAD / (row_bytes / nest->lanes);
   else if (tiles == 1)
     nest->rows_ahead = ndr_least(ndr_cuts(ROWS_AHEAD, row_bytes), nest->rows);
-  else if (nest->chunk > 1)
+  else if (nest->chunk > 1 && !nest->by_position)
     nest->ahead = later_tile(&nest->kept[0], tiles);
   else if (nest->steps > 1)
     nest->ahead = later_tile(&nest->reduced[0], tiles);

@@ -2,8 +2,10 @@
  *
  *   for each task            a chunk of the kept positions times a split of the reduction; threads take tasks
  *     for each step            of the reduced axes, smallest strides first
- *       for each position        of the chunk; where these lie farther apart than steps, their loop is outside that of
- * steps fold a tile              of lanes x rows (see fold/fold.h), which is gathered and converted first if need be
+ *       for each position        of the chunk
+ *         fold a tile              of lanes x rows (see fold/fold.h), which is gathered and converted first if need be
+ *
+ * Where positions lie farther apart than steps, the loop over positions is outside that over steps (by_position).
  *
  * A tile that is gathered may have layers: neighbours along the fastest axis, so that it uses whole cache lines both of
  * the array and of results that lie along another axis, as a transposed copy's do. It is folded as if all layers' lanes
@@ -67,8 +69,8 @@ typedef struct ndr_nest {
   int scattered_axis;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1];
   int64_t positions, steps;
-  int64_t rows_ahead; /* with each row, a later one of the tile or of what is `ahead` elements later is prefetched */
-  int64_t ahead;      /* 0: the next tile is, unless rows_ahead is 0, too */
+  int64_t rows_ahead; /* rows from one to that which is prefetched with it; 0: none is */
+  int64_t ahead;      /* elements to the tile where that goes on; 0: to the next one, which nest_execute.c finds */
   int64_t chunk, chunks, splits;
   bool by_position; /* all steps of a position come before the next position; there are no splits */
 

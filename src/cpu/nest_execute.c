@@ -48,13 +48,14 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 
 /* ---- tasks ---- */
 
-/* Elements from a tile to the one that follows it: at the next position, at the first one of the next step, or at the
- * next chunk's first position and the step `first`. */
-static int64_t to_next(const ndr_cursor *start, const ndr_cursor *kept, const ndr_cursor *reduced, int64_t first,
+/* Elements from a tile to the one that is folded after it: at the next position; after the last one, at the first
+ * position and the next step; after the last step, at the next chunk's first position and the first step, whose offset
+ * is `first_step`. */
+static int64_t to_next(const ndr_cursor *start, const ndr_cursor *kept, const ndr_cursor *reduced, int64_t first_step,
                        bool same_step, bool same_chunk) {
   if (same_step) return ndr_cursor_next(kept) - kept->offset;
   if (same_chunk) return start->offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
-  return ndr_cursor_next(kept) - kept->offset + first - reduced->offset;
+  return ndr_cursor_next(kept) - kept->offset + first_step - reduced->offset;
 }
 
 /* Folds split number `split` for `count` positions; returns the block with their states. */

@@ -1,4 +1,5 @@
 /* Labels in no order, of arrays that are large enough for many blocks and several threads. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,45 @@ START_TEST(scattered_labels_of_large_arrays) {
     }
     free(values);
   }
+}
+END_TEST
+
+static double var_of_group(const int32_t *elements, const int32_t *labels, int64_t rows, int64_t columns, int32_t group,
+                           int64_t column) {
+  double n = 0, sum = 0, squares = 0;
+  for (int64_t r = 0; r < rows; r++)
+    if (labels[r] == group) n++, sum += elements[r * columns + column];
+  for (int64_t r = 0; r < rows; r++)
+    if (labels[r] == group) squares += pow(elements[r * columns + column] - sum / n, 2);
+  return squares / n;
+}
+
+/* Rows of groups that are converted a few at a time, the last of which are fewer. */
+START_TEST(rows_of_groups_are_converted) {
+  enum { COLUMNS = 1100, COUNT = 2, MOST_ROWS = 84 };
+  rng random = {test_seed() + 10};
+  int32_t *elements = malloc(sizeof *elements * MOST_ROWS * COLUMNS), labels[MOST_ROWS];
+  double *vars = malloc(sizeof *vars * COUNT * COLUMNS);
+  for (int i = 0; i < MOST_ROWS * COLUMNS; i++) elements[i] = (int32_t)rng_between(&random, -99, 99);
+  for (int64_t rows = MOST_ROWS - 12; rows <= MOST_ROWS; rows++) {
+    int64_t shape[] = {rows, COLUMNS}, results[] = {COUNT, COLUMNS}, length[] = {rows};
+    DLTensor array = ndr_tensor(elements, NDR_I32, 2, shape), result = ndr_tensor(vars, NDR_F64, 2, results),
+             tensor = ndr_tensor(labels, NDR_I32, 1, length);
+    ndr_options options = NDR_OPTIONS_INIT;
+    ndr_groups *groups;
+    scatter(&random, labels, rows, COUNT);
+    labels[0] = 0;
+    labels[1] = 1;
+    assert_ok(ndr_groups_create(&groups, &tensor, COUNT));
+    options.groups = groups;
+    assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_VAR, &result, &options));
+    for (int32_t g = 0; g < COUNT; g++)
+      for (int64_t c = 0; c < COLUMNS; c += 99)
+        ck_assert_double_eq_tol(vars[g * COLUMNS + c], var_of_group(elements, labels, rows, COLUMNS, g, c), 1e-8);
+    ndr_groups_destroy(groups);
+  }
+  free(vars);
+  free(elements);
 }
 END_TEST
 
@@ -119,7 +159,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("large groups");
-  suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, threads_do_not_change_bits,
-             descriptions_list_the_first_labels_only, NULL);
+  suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, rows_of_groups_are_converted,
+             threads_do_not_change_bits, descriptions_list_the_first_labels_only, NULL);
   return suite_run(suite);
 }

@@ -187,7 +187,7 @@ static bool means_all(const members *m) {
   return !m->path || m->path[strspn(m->path, "/*")] == 0;
 }
 
-/* Who names what is to be reduced need not be told of the fields of tables that are passed over. */
+/* Fields of tables are remarked on only where everything is meant. */
 static bool list_members(members *m) {
   ndr_h5_access access = input_access(m->options), silent = access;
   silent.on_remark = NULL;

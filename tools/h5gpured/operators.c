@@ -51,7 +51,7 @@ static bool names_dataset_of_file(const char *text) {
   return names;
 }
 
-/* A word may be the name of a file, too: then it is the array that a condition reads. */
+/* A word that is both a file's name and a condition is a condition. */
 static bool is_file_alone(const char *text) {
   return names_file_alone(text) && ndr_h5_condition_check(text) != NDR_OK;
 }

@@ -1,4 +1,4 @@
-/* What is said where --where, --weights or --by name a file and none of its datasets: which of them would do. */
+/* Refuses --where, --weights or --by that names a file alone, and lists the datasets of the file that fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MOST_LIST = 400 };
 typedef struct {
   const ndr_h5_info *info; /* of the dataset that is reduced */
   char list[MOST_LIST];
-  char first[DIM_CHARS];
+  char *first; /* owned; NULL: there is none */
   size_t used;
   int left_out; /* for lack of room */
 } search;
@@ -39,7 +39,7 @@ static int list_fitting(void *user, const char *path, const ndr_h5_info *array, 
   bool fits = array && !array->is_scale && array->ndim > 0;
   for (int i = 0; fits && i < array->ndim; i++) fits = has_dim(s->info, array, i);
   if (!fits) return 0;
-  if (!*s->first) snprintf(s->first, sizeof s->first, "%s", path);
+  if (!s->first && !(s->first = strdup(path))) return 1;
   if (s->used + strlen(path) + 3 > sizeof s->list)
     s->left_out++;
   else
@@ -57,12 +57,13 @@ bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info,
   free(unused);
   bool listed = ndr_h5_list(file, &access, list_fitting, &s) == NDR_OK || fail();
   if (s.left_out) snprintf(more, sizeof more, " and %d more", s.left_out);
-  if (listed && *s.first)
-    complain("%s: %s %s: name a dataset of that file, as %s:%s; these fit: %s%s", where, option, text, file, s.first,
-             s.list, more);
+  if (listed && s.first)
+    complain("%s: %s %s: name a dataset of that file, as %s:%s%s%s%s", where, option, text, file, s.first,
+             *s.list ? "; these fit: " : "", s.list, more);
   else if (listed)
     complain("%s: %s %s: name a dataset, as %s:/NAME; none of that file has only dims of this one", where, option, text,
              file);
+  free(s.first);
   free(file);
   return false;
 }

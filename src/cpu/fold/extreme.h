@@ -46,10 +46,11 @@ INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   for (int64_t row = 0, rows; row < tile->rows && !unordered; row += rows) {
     rows = row + several <= tile->rows ? several : 1;
     const char *soon = SOON(row), *soon1 = SOON(row + rows - 1);
+    if (rows == 4) prefetch_ahead(tile, row, 4, (int64_t)sizeof(ELEMENT));
     for (int64_t first = 0; first < lanes; first += RUN_LANES) {
       const int64_t l = lower(first, lanes - RUN_LANES);
-      prefetch_lines(soon + l * (int64_t)sizeof(ELEMENT), RUN_LANES * sizeof(ELEMENT));
-      if (rows == 2) prefetch_lines(soon1 + l * (int64_t)sizeof(ELEMENT), RUN_LANES * sizeof(ELEMENT));
+      if (rows < 4) ndr_prefetch(soon + l * (int64_t)sizeof(ELEMENT), RUN_LANES * (int64_t)sizeof(ELEMENT));
+      if (rows == 2) ndr_prefetch(soon1 + l * (int64_t)sizeof(ELEMENT), RUN_LANES * (int64_t)sizeof(ELEMENT));
       if (rows == 4)
         unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 4, false, best + l);
       else if (rows == 2)

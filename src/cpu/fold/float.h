@@ -4,7 +4,7 @@
  *   WIDEN(at)             the run_part of the elements at an address
  *   VEC(op)               the instruction `op` for a register of elements
  *   COMPARE(a, b, how)    not 0 if any elements of two registers compare as `how` says
- *   FLOAT_OF, PART_OF     see column.h; not defined for f64, whose columns are added up row by row
+ *   FLOAT_OF, PART_OF     see column.h; not defined for f64, whose columns FOLD_ROWS adds up
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
  *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
@@ -85,7 +85,8 @@ INLINE void NAME(add_moments_of_part)(const ELEMENT *const *at, int rows, int64_
   STORE_VECTOR(square + l, q);
 }
 
-/* The same of all lanes of up to four rows from `row` on. Four are short: what is prefetched with them is few lines. */
+/* The same of all lanes of up to four rows from `row` on. Four rows are short
+ * ones (four_rows), whose lines are prefetched at once. */
 INLINE void NAME(add_moments)(const ndr_tile *tile, int64_t row, int rows, const double *shift, double *sum,
                               double *square) {
   const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
@@ -130,8 +131,8 @@ static void NAME(moments_of_rows)(const ndr_tile *tile, const double *shift, dou
 #endif
 
 #if defined RUN_PART && !SKIP
-/* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS: two rows at a time are two streams, which cost
- * more than they save where memory is one. */
+/* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS. One row at a time: they are one stream, and
+ * two at a time would be two. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
   for (int64_t row = 0; row < tile->rows; row++) {

@@ -30,8 +30,8 @@ typedef struct ndr_tile {
   int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
-  /* What is prefetched with row r: row r + rows_ahead, or row r + rows_ahead - rows of what lies `ahead` bytes after
-   * the tile; r itself if both are 0. rows_ahead <= rows. */
+  /* With row r is prefetched row r + rows_ahead or, past the last, row r + rows_ahead - rows of the tile that begins
+   * `ahead` bytes after this one; nothing if both are 0. 0 <= rows_ahead <= rows. */
   int64_t rows_ahead, ahead;
   bool cached; /* the elements were just written, and are in a cache */
   bool in_f64; /* no sum may be formed in f32 */
@@ -42,6 +42,12 @@ typedef struct ndr_tile {
 static inline const char *ndr_row_at(const ndr_tile *tile, int64_t row, int64_t bytes) {
   int64_t at = tile->rows_at ? tile->rows_at[row] : row;
   return (const char *)tile->data + at * tile->row_stride * bytes;
+}
+
+/* Prefetches `bytes` bytes. Inlined, as all that only prefetches: GCC 12 takes such functions for pure, and leaves out
+ * calls of them. */
+static inline __attribute__((always_inline)) void ndr_prefetch(const char *first, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
 }
 
 /* The address of what is prefetched with a row. */
@@ -57,7 +63,8 @@ typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
 /* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
 typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, int64_t from_pitch, int64_t count);
 
-/* Gathers a tile from memory of any strides into dense rows. `ahead` is as in ndr_tile. */
+/* Gathers a tile from memory of any strides into dense rows. What lies `ahead` bytes later is prefetched; 0: nothing.
+ */
 typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_stride, void *to, int64_t rows,
                         int64_t lanes, int64_t ahead);
 

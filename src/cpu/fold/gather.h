@@ -76,7 +76,7 @@ static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_str
 }
 
 #if defined WIDE && SIDE < 16
-/* Transposes WIDE squares at once, one in each 16 bytes of the registers. `ahead` is as in ndr_tile. */
+/* Transposes WIDE squares at once, one in each 16 bytes of the registers. `ahead` is as in ndr_gather. */
 static inline void GATHER(squares)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                    int64_t to_stride, int64_t ahead) {
   wide_bits v[SIDE], w[SIDE];
@@ -113,7 +113,7 @@ static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stri
 #endif
 
 /* Transposes lanes of fewer than SIDE contiguous elements. Each load reads 16 bytes, and so beyond its lane; the last
- * lanes, where that would leave the array, are gathered one by one. `ahead` is as in ndr_tile. */
+ * lanes, where that would leave the array, are gathered one by one. `ahead` is as in ndr_gather. */
 static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to, int64_t rows,
                                int64_t lanes, int64_t ahead) {
   int64_t lane = 0;

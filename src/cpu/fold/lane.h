@@ -160,22 +160,16 @@ static inline bool is_wide_columns(const ndr_tile *tile, int64_t bytes) {
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
 #define AHEAD 4096
 
-/* Functions that only prefetch are inlined: GCC 12 takes others for pure, and leaves out their calls. */
-INLINE void prefetch_lines(const char *first, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
-}
-
 INLINE void prefetch_row(const void *row, size_t bytes) {
-  prefetch_lines((const char *)row + AHEAD, bytes);
+  ndr_prefetch((const char *)row + AHEAD, (int64_t)bytes);
 }
 
-/* The same of what is prefetched with `rows` rows from `row` on, as if all of it were rows of one tile; nothing if that
- * is the rows themselves. */
+/* Prefetches what belongs to rows row .. row + rows - 1, where a tile has prefetches. */
 INLINE void prefetch_ahead(const ndr_tile *tile, int64_t row, int64_t rows, int64_t bytes) {
   if (tile->ahead == 0 && tile->rows_ahead == 0) return;
   const char *soon = ndr_row_ahead(tile, row, bytes);
   for (int64_t r = 0; r < rows; r++, soon += tile->row_stride * bytes)
-    prefetch_lines(soon, (size_t)(tile->lanes * bytes));
+    ndr_prefetch(tile->rows_at ? ndr_row_ahead(tile, row + r, bytes) : soon, tile->lanes * bytes);
 }
 
 /* The same of lanes that lie apart: a line of each, or where several share one every line. */
@@ -196,14 +190,14 @@ static inline void count_rows(const ndr_tile *tile, uint64_t *counts) {
   EACH_LANE(counts[l] = word_of(tile->fresh ? rows : f64_of(counts[l]) + rows))
 }
 
-/* Whether rows are so short that four of them are read at a time, so that their accumulators are loaded and stored
- * once: they are no streams for prefetchers. What is in a cache needs none. */
+/* Whether four rows are read at a time, so that accumulators are loaded and stored once for four: rows that are too
+ * short for processors to prefetch, and rows that are in a cache. */
 static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
   return tile->cached || tile->lanes * bytes <= 256;
 }
 
-/* Whether others are read two at a time. Long dense rows are one stream, and two of them at a time are two, which costs
- * most operators more than they save by it. */
+/* Whether longer rows are read two at a time. Not dense rows of more than 1 KiB: these are one stream, and to read two
+ * costs more than loading accumulators half as often saves. */
 static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
   return !is_dense(tile) || tile->lanes * bytes <= 1024;
 }
@@ -211,10 +205,10 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
 /* Keeps the compiler from reading two rows at a time after all. */
 #define ONE_ROW __asm__ volatile("" ::: "memory")
 
-/* Before a loop over lanes: they do not depend on each other, nor elements on accumulators. Without it compilers look
- * for that at each strip. */
+/* Before a loop over lanes: they do not depend on each other, nor elements on accumulators. Without it GCC looks for
+ * that at each strip. What clang has for it warns of loops that it does not vectorise. */
 #ifdef __clang__
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define INDEPENDENT
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
@@ -223,10 +217,9 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
 #define STRIP (sizeof(ELEMENT) == 1 ? 64 : 32)
 
 /* STEP for every row from `first` on, with x the element of lane l and `row` its row. LOAD and STORE move the
- * accumulators of lane l to and from locals: once for two rows, or four. What a later tile has in the place of a cache
- * line is prefetched with that line: processors do not follow rows that lie apart, and a burst of prefetches keeps the
- * loads waiting. Columns of a matrix of [4096,4096] f32 are read at 42 GB/s on a Zen 4 core, and without prefetches at
- * 12. Needs ELEMENT, tile and lanes. */
+ * accumulators of lane l to and from locals, once for one, two or four rows. Of two rows, each strip is prefetched just
+ * before its loads: processors do not follow rows that lie apart, and to prefetch a whole row at once keeps the loads
+ * waiting. Columns of [4096,4096] f32: 42 GB/s on a Zen 5 core, and 12 without. Needs ELEMENT, tile and lanes. */
 #define FOLD_ROWS(first, LOAD, STEP, STORE)                                                                            \
   do {                                                                                                                 \
     int64_t row_ = (first);                                                                                            \
@@ -242,10 +235,12 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
       const char *soon0_ = SOON(row_), *soon1_ = SOON(row_ + 1);                                                       \
       int64_t done_ = 0;                                                                                               \
       for (; done_ + STRIP <= lanes; done_ += STRIP) {                                                                 \
-        prefetch_lines(soon0_ + done_ * (int64_t)sizeof(ELEMENT), STRIP * sizeof(ELEMENT));                            \
-        prefetch_lines(soon1_ + done_ * (int64_t)sizeof(ELEMENT), STRIP * sizeof(ELEMENT));                            \
+        ndr_prefetch(soon0_ + done_ * (int64_t)sizeof(ELEMENT), STRIP * (int64_t)sizeof(ELEMENT));                     \
+        ndr_prefetch(soon1_ + done_ * (int64_t)sizeof(ELEMENT), STRIP * (int64_t)sizeof(ELEMENT));                     \
         EACH_OF(done_, done_ + STRIP, LOAD, FOLD_TWO(p0, p1, row_, STEP), STORE)                                       \
       }                                                                                                                \
+      ndr_prefetch(soon0_ + done_ * (int64_t)sizeof(ELEMENT), (lanes - done_) * (int64_t)sizeof(ELEMENT));             \
+      ndr_prefetch(soon1_ + done_ * (int64_t)sizeof(ELEMENT), (lanes - done_) * (int64_t)sizeof(ELEMENT));             \
       EACH_OF(done_, lanes, LOAD, FOLD_TWO(p0, p1, row_, STEP), STORE)                                                 \
     }                                                                                                                  \
     for (; row_ < tile->rows; row_++) {                                                                                \

@@ -177,7 +177,7 @@ static bool holds(const ndr_value_axis *axis, const range *r, double value, doub
 
 /* ---- Between two coordinates ------------------------------------------------------------------------------------- */
 
-/* Which side of a range a value lies on, that the range does not hold: -1 before it, 1 behind it, 0 neither. */
+/* On which side of a range a value outside of it lies: -1 before, 1 behind; 0 if it is not finite, or no date. */
 static int side_of(const ndr_value_axis *axis, const range *r, double value) {
   ndr_instant instant;
   if (!isfinite(value)) return 0;
@@ -186,9 +186,9 @@ static int side_of(const ndr_value_axis *axis, const range *r, double value) {
   return ndr_instant_is_before(instant, r->begin) ? -1 : 1;
 }
 
-/* The two coordinates that a range lies between which holds none; false where it lies outside of the axis, or goes from
- * a greater longitude to a smaller one where there are no turns. On an axis that goes round, all values lie behind the
- * range, and a turn less before it. */
+/* Finds the two coordinates that an empty range lies between. False if it lies outside the axis, or goes from a greater
+ * longitude to a smaller one where there are no turns. On an axis that goes round, `holds` has moved all values behind
+ * the range; a turn less, each lies before it. */
 static bool find_neighbours(const ndr_value_axis *axis, const range *r, double *before, double *behind) {
   double most = -INFINITY, least = INFINITY, shift;
   for (int64_t i = 0; i < axis->count; i++) {

@@ -90,7 +90,7 @@ void ndr_hdf_text(char text[NDR_HDF_TEXT]) {
   memcpy(text, c.text, sizeof c.text);
 }
 
-/* What is wrong where HDF5 has found it; NULL where that says too little, or memory was short. */
+/* What is damaged, by the part of HDF5 that failed; NULL where that says too little, or memory was short. */
 static const char *damage_of(const cause *c) {
   const struct {
     hid_t major;

@@ -42,7 +42,7 @@ enum { NDR_HDF_REASON = 240 };
 void ndr_hdf_reason(char reason[NDR_HDF_REASON]);
 
 /* The text of the innermost entry of HDF5's error stack, or "". */
-enum { NDR_HDF_TEXT = 400 };
+enum { NDR_HDF_TEXT = 4608 }; /* with the name of a file */
 void ndr_hdf_text(char text[NDR_HDF_TEXT]);
 
 /* Why the last call failed: because the file could not be read; because of what is in the file. Both are false if

@@ -216,23 +216,25 @@ static bool add_places(const ndr_h5_dataset *series, int part, place *places, in
   return read;
 }
 
-/* How many places repeat one of another part; *first is the first that does. */
-static int64_t count_repeats(const place *places, int64_t count, const place **first) {
+/* How many places repeat one of an earlier part; *first is the first that does, and *repeated what it repeats. */
+static int64_t count_repeats(const place *places, int64_t count, const place **first, const place **repeated) {
+  const place *same = places; /* the first of those at the same coordinate */
   int64_t repeats = 0;
   for (int64_t i = 1; i < count; i++) {
-    if (places[i].at != places[i - 1].at || places[i].part == places[i - 1].part) continue;
-    if (repeats++ == 0) *first = &places[i];
+    if (places[i].at != same->at) same = &places[i];
+    if (places[i].part == same->part) continue;
+    if (repeats++ == 0) *first = &places[i], *repeated = same;
   }
   return repeats;
 }
 
 /* Names the files alone: a run has the same sentence for all variables of theirs. */
 static void remark_repeats(const ndr_h5_dataset *series, const place *places, int64_t count, ndr_remarks *remarks) {
-  const place *first = NULL;
+  const place *first = NULL, *repeated = NULL;
   axis a;
   char dim[NDR_SCALE_DIM_TEXT], value[NDR_TIME_CHARS];
   const int d = series->series_dim;
-  int64_t repeats = count_repeats(places, count, &first);
+  int64_t repeats = count_repeats(places, count, &first, &repeated);
   if (repeats == 0) return;
   bool read = read_axis(series->parts[first->part], d, &a) == NDR_OK && a.values;
   if (read) write_value(&a, first->index, value);
@@ -242,7 +244,7 @@ static void remark_repeats(const ndr_h5_dataset *series, const place *places, in
   ndr_remark(remarks,
              "%s: its %s overlaps that of %s from %s on: %lld of %lld coordinates repeat others, and their "
              "elements are counted again",
-             series->parts[first->part]->file, dim, series->parts[first[-1].part]->file, value, (long long)repeats,
+             series->parts[first->part]->file, dim, series->parts[repeated->part]->file, value, (long long)repeats,
              (long long)series->info.shape[d]);
 }
 
@@ -259,5 +261,6 @@ ndr_status ndr_series_remark_overlap(const ndr_h5_dataset *series) {
   if (good) remark_repeats(series, places, count, &remarks);
   ndr_remarks_free(&remarks);
   free(places);
-  return ndr_remarks_heed(&remarks, series->where, NDR_OK);
+  /* What one rank alone knows must not end the call on that rank alone. */
+  return series->structure ? NDR_OK : ndr_remarks_heed(&remarks, series->where, NDR_OK);
 }

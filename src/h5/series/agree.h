@@ -18,7 +18,7 @@ void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_d
 
 /* Remarks on the first coordinate along the dim of a series that two of its files have, and says how many coordinates
  * repeat others. What has no coordinates, or some that cannot be read, is passed over. Fails only if on_remark stops
- * the call. Inside the lock. */
+ * the call, which it cannot under a comm. Inside the lock. */
 ndr_status ndr_series_remark_overlap(const ndr_h5_dataset *series);
 
 #endif

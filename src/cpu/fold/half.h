@@ -48,9 +48,9 @@ static inline void NAME(add_eights)(const ndr_tile *tile, int64_t row, int64_t r
 /* Adds up all rows, and under SKIP counts the elements. Rows that lie far apart are read in blocks of four rows by 64
  * lanes: a Zen 5 core reads 16 GB/s in this way, and 12 GB/s with eight lanes of a row at a time. */
 static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *counts) {
-  const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT)) || !is_dense(tile),
-             far = four && !tile->cached && tile->row_stride > 128;
-  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES, eights = SKIP || far ? 0 : lanes / 8 * 8;
+  const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT)) || !is_dense(tile);
+  const bool blocks = SKIP || (four && !tile->cached && tile->row_stride > 128);
+  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES, eights = blocks ? 0 : lanes / 8 * 8;
   EACH_LANE(words[l] = word_of(0))
   for (int64_t row = 0; row < tile->rows && eights; row += four ? 4 : 1) {
     const int64_t rows = lower(four ? 4 : 1, tile->rows - row);
@@ -61,7 +61,7 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
       NAME(add_eights)(tile, row, rows, eights, words);
   }
   for (int64_t row = 0; row < tile->rows && eights < lanes; row += 4) {
-    if (eights == 0) prefetch_ahead(tile, row, lower(4, tile->rows - row), (int64_t)sizeof(ELEMENT));
+    if (blocks) prefetch_ahead(tile, row, lower(4, tile->rows - row), (int64_t)sizeof(ELEMENT));
     int64_t l = eights;
     for (; four && l + BLOCK <= lanes; l += BLOCK)
       NAME(add_block)(tile, row, l, BLOCK, words + l, counts ? counts + l : NULL);

@@ -168,8 +168,10 @@ INLINE void prefetch_row(const void *row, size_t bytes) {
 INLINE void prefetch_ahead(const ndr_tile *tile, int64_t row, int64_t rows, int64_t bytes) {
   if (tile->ahead == 0 && tile->rows_ahead == 0) return;
   const char *soon = ndr_row_ahead(tile, row, bytes);
-  for (int64_t r = 0; r < rows; r++, soon += tile->row_stride * bytes)
-    ndr_prefetch(tile->rows_at ? ndr_row_ahead(tile, row + r, bytes) : soon, tile->lanes * bytes);
+  for (int64_t r = 0; !tile->rows_at && r < rows; r++, soon += tile->row_stride * bytes)
+    ndr_prefetch(soon, tile->lanes * bytes);
+  for (int64_t r = 0; tile->rows_at && r < rows; r++)
+    ndr_prefetch(ndr_row_ahead(tile, row + r, bytes), tile->lanes * bytes);
 }
 
 /* The same of lanes that lie apart: a line of each, or where several share one every line. */

@@ -126,16 +126,13 @@ static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread)
 static void do_task(const task_queue *queue, const ndr_scratch *scratch, int64_t task) {
   const ndr_nest *nest = queue->engine->nest;
   int64_t chunk = task / nest->splits, first = chunk * nest->chunk, count = positions_of(nest, chunk);
-  if (nest->by_position) {
-    for (int64_t position = first; position < first + count; position++)
-      ndr_engine_store(queue->engine, run_task(queue->engine, scratch, position, 1, 0), position, 1);
+  if (nest->splits == 1) {
+    const int64_t each = nest->by_position ? 1 : count;
+    for (int64_t position = first; position < first + count; position += each)
+      ndr_engine_store(queue->engine, run_task(queue->engine, scratch, position, each, 0), position, each);
     return;
   }
   uint64_t *block = run_task(queue->engine, scratch, first, count, task % nest->splits);
-  if (nest->splits == 1) {
-    ndr_engine_store(queue->engine, block, first, count);
-    return;
-  }
   memcpy(queue->partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
   if (atomic_fetch_sub(&queue->unread[chunk], 1) == 1) join_splits(queue->engine, queue->partial, chunk);
 }

@@ -68,8 +68,8 @@ END_TEST
 
 /* ---- given shapes ---- */
 
-static int
-    machine; /* the device that `make` puts arrays on: 2 is a large new one, where long lines have larger blocks */
+/* The device that `make` puts arrays on: 2 is a large new one, where long lines have larger blocks. */
+static int machine;
 
 /* A compact array of `dtype`, small numbers that are not negative where `rises`, and a result. */
 static void make(trial *t, rng *random, ndr_dtype dtype, int ndim, const int64_t *shape, int dim, ndr_op op,

@@ -120,17 +120,6 @@ static void NAME(moments_of_rows)(const ndr_tile *tile, const double *shift, dou
   if (row < tile->rows) NAME(add_moments)(tile, row, 1, shift, sum, square);
 }
 
-/* Adds up a tile that is one run; false where it is none. */
-#define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
-#define MOMENTS_OF_RUN (is_run(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
-#define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
-#else
-#define RUN(op) false
-#define MOMENTS_OF_RUN false
-#define MOMENTS_OF_ROWS false
-#endif
-
-#if defined RUN_PART && !SKIP
 /* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS. One row at a time: they are one stream, and
  * two at a time would be two. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
@@ -148,17 +137,24 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
   }
 }
 
+/* Adds up a tile that is one run; false where it is none. */
+#define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
+#define MOMENTS_OF_RUN (is_run(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
+#define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
 /* Adds up a tile of dense rows that are too long to be read four at a time; false where it is none. */
 #define DENSE(words)                                                                                                   \
   (is_dense(tile) && !four_rows(tile, (int64_t)sizeof(ELEMENT)) ? (NAME(add_dense)(tile, words), true) : false)
 #else
+#define RUN(op) false
+#define MOMENTS_OF_RUN false
+#define MOMENTS_OF_ROWS false
 #define DENSE(words) false
 #endif
 
 #if defined FLOAT_OF && !SKIP
 #include "cpu/fold/column.h"
-#define IS_COLUMNS is_wide_columns(tile, (int64_t)sizeof(ELEMENT))
-#define COLUMNS(states) (IS_COLUMNS ? (NAME(add_columns)(tile, states), true) : false)
+#define COLUMNS(states)                                                                                                \
+  (is_wide_columns(tile, (int64_t)sizeof(ELEMENT)) ? (NAME(add_columns)(tile, states), true) : false)
 #else
 #define COLUMNS(states) false
 #endif
@@ -367,7 +363,6 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #undef MOMENTS_OF_ROWS
 #undef COLUMNS
 #undef FLOAT_OF
-#undef IS_COLUMNS
 #undef DENSE
 #undef NAME
 #undef ELEMENT

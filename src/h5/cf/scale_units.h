@@ -17,6 +17,7 @@ ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_
 
 /* Whether the calendar is one of CF's. A scale without the attribute has one; an attribute that is not text is none. */
 bool ndr_scale_units_has_calendar(const ndr_scale_units *units);
+
 /* Whether units and calendars are written alike, or neither has them. */
 bool ndr_scale_units_same_words(const ndr_scale_units *a, const ndr_scale_units *b);
 

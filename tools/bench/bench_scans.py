@@ -44,6 +44,7 @@ def cases(elements):
         "triples, down": ((elements // 3, 3), 0), "triples, along": ((elements // 3, 3), 1),
         "256 long rows": ((256, tall), 1), "256 rows, down": ((256, tall), 0),
         "many short rows": ((tall, 256), 1), "256 columns": ((tall, 256), 0),
+        "12 columns": ((elements // 12, 12), 0), "70 columns": ((elements // 70, 70), 0),
         "middle": ((64, root // 8, elements // root // 8), 1),
         "odd line": ((elements - 12345,), 0), "odd rows": ((root - 3, elements // root - 29), 1),
         "odd columns": ((root - 3, elements // root - 29), 0), "rows of 1001": ((elements // 1001, 1001), 1),

@@ -312,9 +312,8 @@ static bool add_condition(const search *s) {
 
 /* Who writes 'mask.nc:/land > 0' looks for --with. */
 static bool refuse_mask(const search *s) {
-  if (!strpbrk(s->options->where, "<>=!&|")) return refuse(s, "--where");
-  complain("%s: --where: %s; in a condition other files have names: --where 'Y > 0' --with Y=FILE:/PATH", s->where,
-           ndr_last_error());
+  if (!compares(s->options->where)) return refuse(s, "--where");
+  complain("%s: --where: %s" NAMED_FILES, s->where, ndr_last_error());
   return false;
 }
 

@@ -1,6 +1,7 @@
 /* See check.h. */
 #include "h5gpured/check.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -32,14 +33,27 @@ void check_modes(const h5gpured_options *options, const cli *tool) {
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
+static const struct {
+  const char *extension;
+  output_format format;
+} known[] = {{"nc", FORMAT_HDF5},   {"nc4", FORMAT_HDF5}, {"cdf", FORMAT_HDF5},  {"h5", FORMAT_HDF5},
+             {"hdf5", FORMAT_HDF5}, {"hdf", FORMAT_HDF5}, {"he5", FORMAT_HDF5},  {"nxs", FORMAT_HDF5},
+             {"csv", FORMAT_CSV},   {"npy", FORMAT_NPY},  {"json", FORMAT_JSON}, {"txt", FORMAT_TEXT}};
+
+bool has_file_name(const char *text) {
+  for (const char *dot = text; (dot = strchr(dot, '.')); dot++) {
+    size_t length = 0;
+    while (isalnum((unsigned char)dot[1 + length]) || dot[1 + length] == '_') length++;
+    for (size_t i = 0; i < sizeof known / sizeof *known && dot > text; i++)
+      if (known[i].format == FORMAT_HDF5 && strlen(known[i].extension) == length &&
+          strncasecmp(dot + 1, known[i].extension, length) == 0)
+        return true;
+  }
+  return false;
+}
+
 /* What a file's name says that it holds; without an extension HDF5. */
 static output_format format_of(const char *file, const cli *tool) {
-  static const struct {
-    const char *extension;
-    output_format format;
-  } known[] = {{"nc", FORMAT_HDF5},   {"nc4", FORMAT_HDF5}, {"cdf", FORMAT_HDF5},  {"h5", FORMAT_HDF5},
-               {"hdf5", FORMAT_HDF5}, {"hdf", FORMAT_HDF5}, {"he5", FORMAT_HDF5},  {"nxs", FORMAT_HDF5},
-               {"csv", FORMAT_CSV},   {"npy", FORMAT_NPY},  {"json", FORMAT_JSON}, {"txt", FORMAT_TEXT}};
   const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
   if (!dot || !dot[1]) return FORMAT_HDF5;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -139,7 +153,7 @@ static void check_where(const char *where, const cli *tool) {
   if (where_is_dataset(where) || ndr_h5_condition_check(where) == NDR_OK) return;
   char *sentence = strdup(ndr_last_error());
   if (sentence) name_options(sentence);
-  cli_refuse(tool, "%s", sentence ? sentence : "out of memory");
+  cli_refuse(tool, "%s%s", sentence ? sentence : "out of memory", has_file_name(where) ? NAMED_FILES : "");
 }
 
 void check_options(h5gpured_options *options, const cli *tool) {

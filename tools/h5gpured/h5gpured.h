@@ -264,6 +264,15 @@ const char *expression_date(const char *text);
 /* Whether --where is a dataset, or a file without one, and no condition; so it is for the labels of --by. */
 bool where_is_dataset(const char *text);
 
+/* Whether there is in a text what conditions have, and names of files do not; a part behind one may have a "=". */
+bool compares(const char *text);
+
+/* Whether a name in the text ends as names of HDF5 files do: there may be no such file. */
+bool has_file_name(const char *text);
+
+/* How complaints of conditions go on that name files. */
+#define NAMED_FILES "; in a condition other files have names: --where 'Y > 0' --with Y=FILE:/PATH"
+
 /* ---- Arrays beside the dataset ------------------------------------------------------------------------------- */
 
 enum { MOST_BESIDES = 2 + 2 * NDR_MAX_OPERANDS };

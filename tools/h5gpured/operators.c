@@ -56,8 +56,13 @@ static bool is_file_alone(const char *text) {
   return names_file_alone(text) && ndr_h5_condition_check(text) != NDR_OK;
 }
 
+bool compares(const char *text) {
+  return strcspn(text, "<>=!&|") < (size_t)(part_of(text) - text);
+}
+
 bool where_is_dataset(const char *text) {
-  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text) || is_file_alone(text);
+  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text) || is_file_alone(text) ||
+         (has_file_name(text) && !compares(text)); /* there may be no such file, as opening it will tell */
 }
 
 __attribute__((format(printf, 1, 2))) static char *reason(const char *format, ...) {

@@ -157,7 +157,10 @@ def check_each_variable_meets_its_own_of_another_file(folder):
     with h5py.File(folder.file("c.nc"), "a") as file:
         put(file, "more", np.ones(4), file["t"])
     errors = folder.run("a.nc:/tas", "--with", "y=c.nc", *apart, status=1)[1]
-    assert errors.startswith("h5gpured: a.nc:/tas: --with y: c.nc: which dataset? 2 have 1 dim: /more [4], /other [4]"), errors
+    which = "which dataset? 2 have 1 dim: /more [4], /other [4]; name one, as FILE:/more\n"  # all of them are for inputs alone
+    assert errors == f"h5gpured: a.nc:/tas: --with y: c.nc: {which}", errors
+    errors = folder.run("--concat", "t", "a.nc:/tas", "a.nc:/tas", "--with", "y=c.nc", "--with", "y=c.nc", *apart, status=1)[1]
+    assert errors.endswith(f"h5gpured: c.nc: {which}"), errors
 
 
 def make_axes(folder):

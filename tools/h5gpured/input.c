@@ -62,6 +62,13 @@ int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   return good && count == 1 ? dims[0] : -1;
 }
 
+/* Several datasets may be reduced one after the other, but none of them beside another one. */
+static bool fail_input(void) {
+  if (!strstr(ndr_last_error(), ": which dataset? ")) return fail();
+  complain("%s, or all: 'FILE:/**'", ndr_last_error());
+  return false;
+}
+
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
                        const ndr_h5_access *access, ndr_h5_dataset **dataset) {
   size_t n = (size_t)count;
@@ -72,7 +79,7 @@ bool input_open_series(const h5gpured_options *options, int count, const char *c
   for (size_t i = 0; good && i < n; i++) good = split_one(options, inputs[i], &files[i], &paths[i]);
   good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
                                      options->concat, access) == NDR_OK ||
-                  fail());
+                  (inputs == (const char *const *)options->inputs ? fail_input() : fail()));
   for (size_t i = 0; files && i < 2 * n; i++) free(files[i]);
   free(files);
   return good;
@@ -87,5 +94,5 @@ bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dat
   ndr_status status = ndr_h5_open(dataset, file, path, &access);
   free(file);
   free(path);
-  return status == NDR_OK || fail();
+  return status == NDR_OK || fail_input();
 }

@@ -196,9 +196,8 @@ static ndr_status fail_ambiguous(const search *s, const char *file, int ndim, in
     shown++;
   }
   if (count > shown) snprintf(more, sizeof more, " and %d more", count - shown);
-  return ndr_fail(NDR_ERR_FILE,
-                  "%s: which dataset? %d have %d dim%s: %s%s; name one, as FILE:%.60s, or all: 'FILE:/**'", file, count,
-                  ndim, NDR_PLURAL(ndim), list, more, first->path);
+  return ndr_fail(NDR_ERR_FILE, "%s: which dataset? %d have %d dim%s: %s%s; name one, as FILE:%.60s", file, count, ndim,
+                  NDR_PLURAL(ndim), list, more, first->path);
 }
 
 ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *others) {

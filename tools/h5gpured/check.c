@@ -97,6 +97,7 @@ static void check_format(const h5gpured_options *options, const cli *tool) {
   bool finds = false;
   for (int i = 0; i < options->op_count; i++) finds |= options->ops[i] == NDR_ARGMIN || options->ops[i] == NDR_ARGMAX;
   if (options->coords && !finds) cli_refuse(tool, "--coords needs --op argmin or argmax");
+  if (options->overwrite && !options->output) cli_refuse(tool, "--overwrite needs --output FILE");
   if (options->deflate >= 0 && options->format != FORMAT_HDF5)
     cli_refuse(tool, "--deflate needs --output FILE, in HDF5%s%s", options->output ? ", not " : "",
                options->output ? format_names[options->format] : "");

@@ -268,8 +268,8 @@ static bool add_name(const search *s, const char *name, const char *option) {
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
     complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
-             "name",
-             s->where, option, name, name);
+             "name%s",
+             s->where, option, name, name, strcmp(option, "--where") == 0 ? ", nor a number of --set" : "");
     return false;
   }
   ndr_h5_operand *operand = add(s, NDR_WITH);
@@ -292,9 +292,36 @@ static bool is_added(const besides *b, const char *name, int length) {
 
 /* ---- --where ----------------------------------------------------------------------------------------------------- */
 
+static bool is_set(const h5gpured_options *options, const char *name, int length) {
+  for (int i = 0; i < options->set_count; i++)
+    if (options->sets[i].length == length && strncmp(options->sets[i].name, name, (size_t)length) == 0) return true;
+  return false;
+}
+
+/* A name of --set that is an array's, too, would mean another thing than without --set. */
+static bool check_sets(const search *s) {
+  const char *rest = s->options->where_given, *name;
+  int length;
+  while (s->options->condition && (length = expression_name(&rest, &name)) > 0) {
+    ndr_h5_dataset *dataset = NULL;
+    if (!is_set(s->options, name, length)) continue;
+    char *copy = strndup(name, (size_t)length);
+    if (!copy) return fail_memory(s);
+    bool taken = find_dim(s, copy) >= 0 || open_named(s, copy, &dataset) == NDR_OK;
+    ndr_h5_close(dataset);
+    if (taken)
+      complain("%s: --where: '%s' is an array of the file, and a number of --set: call the number otherwise", s->where,
+               copy);
+    free(copy);
+    if (taken) return false;
+  }
+  return true;
+}
+
 static bool add_condition(const search *s) {
   const char *rest = s->options->where, *name;
   int length;
+  if (!check_sets(s)) return false;
   while ((length = expression_name(&rest, &name)) > 0) {
     if ((length == 1 && *name == 'x') || is_added(s->b, name, length)) continue;
     char *copy = strndup(name, (size_t)length);

@@ -40,7 +40,9 @@ typedef struct h5gpured_options {
   char *op_names[NDR_MAX_OPS];       /* of operators of one's own */
   int array_count;                   /* that operators read beside the dataset */
   char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
-  const char *where;                 /* NULL: not given */
+  const char *where;                 /* with the numbers of --set in place of their names; NULL: not given */
+  const char *where_given;           /* without them */
+  char *condition;                   /* owned; NULL where they are the same */
   const char *by, *coarsen;          /* NULL: not given */
   char grouped[DIM_CHARS];           /* the dims that either names, or "" */
   const char *by_what;               /* the key or the /LABELS of --by */
@@ -254,9 +256,12 @@ const char *op_name(const h5gpured_options *options, int i);
 char *operators_make(h5gpured_options *options);
 void operators_free(h5gpured_options *options);
 
-/* The next name in an expression that is not called as a function is, from *text on; *text is moved behind it. Returns
- * its length, 0 after the last. */
+/* The next name of an array or a number in an expression, from *text on; *text is moved behind it. Returns its length,
+ * 0 after the last. */
 int expression_name(const char **text, const char **name);
+
+/* The expression with a number in place of a name; to be freed. NULL: out of memory. */
+char *expression_put(const char *text, const named_value *name, double value);
 
 /* What looks like the beginning of a date, YEAR-MONTH, which an expression subtracts; NULL if there is none. */
 const char *expression_date(const char *text);

@@ -1,5 +1,5 @@
 /* Operators of one's own on the command line. Their texts are the library's matter; here they get the values of --set,
- * and arrays in one order, as the library hands all operators of a call the same arrays. */
+ * as conditions do, and arrays in one order, as the library hands all operators of a call the same arrays. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,58 +11,6 @@
 
 const char *op_name(const h5gpured_options *options, int i) {
   return options->op_names[i] ? options->op_names[i] : ndr_op_name(options->ops[i]);
-}
-
-/* Numbers have letters, too: 1e-3. */
-static const char *skip_number(const char *text) {
-  while (isalnum((unsigned char)*text) || *text == '.')
-    text += tolower((unsigned char)*text) == 'e' && text[1] == '-' ? 2 : 1;
-  return text;
-}
-
-int expression_name(const char **text, const char **name) {
-  for (const char *at = *text;;) {
-    while (*at && *at != '_' && !isalpha((unsigned char)*at))
-      at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
-    *name = at;
-    while (isalnum((unsigned char)*at) || *at == '_') at++;
-    *text = at;
-    if (at == *name || at[strspn(at, " ")] != '(') return (int)(at - *name);
-  }
-}
-
-const char *expression_date(const char *text) {
-  for (const char *at = text; *at; at++) {
-    size_t year = strspn(at, "0123456789");
-    if (year == 4 && at[4] == '-' && strspn(at + 5, "0123456789") == 2 && at[7] != '.') return at;
-    while (isalnum((unsigned char)*at) || *at == '_' || *at == '.') at++; /* a longer number, or a name */
-    if (!*at) break;
-  }
-  return NULL;
-}
-
-/* FILE:NAME, as inputs may be written, where there is such a file. */
-static bool names_dataset_of_file(const char *text) {
-  char *file, *path;
-  if (!strchr(text, ':') || ndr_h5_split(text, &file, &path) != NDR_OK) return false;
-  bool names = path && text[strlen(file)] == ':' && path[1];
-  free(file);
-  free(path);
-  return names;
-}
-
-/* A word that is both a file's name and a condition is a condition. */
-static bool is_file_alone(const char *text) {
-  return names_file_alone(text) && ndr_h5_condition_check(text) != NDR_OK;
-}
-
-bool compares(const char *text) {
-  return strcspn(text, "<>=!&|") < (size_t)(part_of(text) - text);
-}
-
-bool where_is_dataset(const char *text) {
-  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text) || is_file_alone(text) ||
-         (has_file_name(text) && !compares(text)); /* there may be no such file, as opening it will tell */
 }
 
 __attribute__((format(printf, 1, 2))) static char *reason(const char *format, ...) {
@@ -118,6 +66,10 @@ static bool head_read(head *h, ndr_op op) {
 
 static bool is_name(const char *name, int length, const char *other) {
   return name && (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
+}
+
+static bool same_name(const named_value *a, const named_value *b) {
+  return a->length == b->length && strncmp(a->name, b->name, (size_t)a->length) == 0;
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -214,30 +166,52 @@ static char *find_values(const h5gpured_options *options, int i, ndr_op op, cons
                 count == 1 ? "" : "s", given);
 }
 
-/* Every --set is for some operator, and says another name than the others. */
+static bool is_in_condition(const h5gpured_options *options, const named_value *value) {
+  const char *rest = options->where, *found;
+  int count;
+  if (!rest || where_is_dataset(rest) || is_name(value->name, value->length, "x")) return false;
+  while ((count = expression_name(&rest, &found)) > 0)
+    if (count == value->length && strncmp(found, value->name, (size_t)count) == 0) return true;
+  return false;
+}
+
+/* Every --set is for some operator or for --where, and says another name than the others. */
 static char *check_sets(const h5gpured_options *options, const head *heads) {
   for (int s = 0; s < options->set_count; s++) {
-    bool used = false;
     const named_value *set = &options->sets[s];
+    bool used = is_in_condition(options, set);
     for (int i = 0; i < options->op_count; i++)
       for (int k = 0; options->op_texts[i] && k < heads[i].parameter_count; k++)
         used |= heads[i].parameters[k].length == set->length &&
                 strncmp(heads[i].parameters[k].at, set->name, (size_t)set->length) == 0;
-    if (!used) return reason("--set %.*s: no operator has a parameter of that name", set->length, set->name);
+    if (!used)
+      return reason("--set %.*s: neither an operator nor --where has a parameter of that name", set->length, set->name);
     for (int k = 0; k < s; k++)
-      if (options->sets[k].length == set->length && strncmp(options->sets[k].name, set->name, (size_t)set->length) == 0)
-        return reason("--set %.*s is given twice", set->length, set->name);
+      if (same_name(&options->sets[k], set)) return reason("--set %.*s is given twice", set->length, set->name);
   }
   return NULL;
 }
 
-static bool is_in_condition(const h5gpured_options *options, const char *name, int length) {
-  const char *rest = options->where, *found;
-  int count;
-  if (!rest || where_is_dataset(rest)) return false;
-  while ((count = expression_name(&rest, &found)) > 0)
-    if (count == length && strncmp(found, name, (size_t)length) == 0) return true;
-  return false;
+/* Puts numbers in place of the names in --where that --set has, so that attributes of results have them, too. */
+static char *put_sets(h5gpured_options *options) {
+  const char *text = options->where;
+  options->where_given = text;
+  for (int s = 0; s < options->set_count; s++) {
+    const named_value *set = &options->sets[s];
+    double value;
+    if (!is_in_condition(options, set)) continue;
+    if (read_values(set->value, 1, &value) != 1)
+      return reason("--set %.*s: --where takes a number there, not '%s'", set->length, set->name, set->value);
+    for (int w = 0; w < options->with_count; w++)
+      if (same_name(set, &options->withs[w]))
+        return reason("--set %.*s and --with %.*s: --where takes one of the two", set->length, set->name, set->length,
+                      set->name);
+    char *put = expression_put(text, set, value);
+    if (!put) return fail_memory();
+    free(options->condition);
+    options->where = text = options->condition = put;
+  }
+  return NULL;
 }
 
 /* Several datasets of one name are a series. */
@@ -246,12 +220,11 @@ static char *check_withs(const h5gpured_options *options) {
     const named_value *with = &options->withs[w];
     if (is_name(with->name, with->length, "x"))
       return reason("--with x: x is the element of the dataset that is reduced");
-    if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with->name, with->length))
+    if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with))
       return reason("--with %.*s: neither an operator nor --where reads an array of that name", with->length,
                     with->name);
     for (int k = 0; k < w && !options->concat; k++)
-      if (options->withs[k].length == with->length &&
-          strncmp(options->withs[k].name, with->name, (size_t)with->length) == 0)
+      if (same_name(&options->withs[k], with))
         return reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
   }
   return NULL;
@@ -306,6 +279,7 @@ char *operators_make(h5gpured_options *options) {
   if (!wrong) wrong = collect_arrays(options, heads);
   if (!wrong) wrong = check_sets(options, heads);
   if (!wrong) wrong = check_withs(options);
+  if (!wrong) wrong = put_sets(options);
   for (int i = 0; i < options->op_count && !wrong; i++)
     if (options->op_texts[i]) wrong = bind(options, i, &heads[i]);
   for (int i = 0; i < options->op_count; i++) free(heads[i].text);
@@ -318,4 +292,5 @@ void operators_free(h5gpured_options *options) {
     free(options->op_names[i]);
   }
   for (int i = 0; i < options->array_count; i++) free(options->arrays[i]);
+  free(options->condition);
 }

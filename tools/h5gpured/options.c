@@ -330,8 +330,8 @@ static const cli_option rows[] = {
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
-    {0, "set", "T=NUMBER", CLI_ADDS, read_set, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
-     .help = "the value of the parameter T of operators; of a vector T=NUMBER,NUMBER,..."},
+    {0, "set", "T=NUMBER", CLI_ADDS, read_set, .not_with = WITH_LIST | WITH_MERGE,
+     .help = "the value of the parameter T of operators and --where; of a vector T=NUMBER,NUMBER,..."},
     {0, "concat", "DIM", FIELD(concat), .not_with = WITH_LIST | WITH_MERGE,
      .help =
          "take all inputs as one array: they follow each other along DIM, or with new:NAME are stacked along a new\n"

@@ -42,6 +42,11 @@ static bool is_called(const name *n, const char *what) {
   return (int)strlen(what) == n->length && strncmp(n->start, what, (size_t)n->length) == 0;
 }
 
+/* What the language knows without an array. */
+static bool is_word(const name *n) {
+  return n->call || is_called(n, "inf") || is_called(n, "nan");
+}
+
 static ndr_status fail_room(void) {
   return ndr_fail(NDR_ERR_ARGUMENT, "operand where: it reads more than %d arrays beside the dataset", NDR_MAX_OPERANDS);
 }
@@ -129,7 +134,7 @@ static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_
       NDR_TRY(use(operands, array));
       fprintf(to, "%-*s", (int)(end - n.start), operands->names[array]);
     } else {
-      if (!n.call) NDR_TRY(use_name(operands, &n, reads_elements));
+      if (!is_word(&n)) NDR_TRY(use_name(operands, &n, reads_elements));
       fwrite(n.start, 1, (size_t)n.length, to);
     }
     done = end;
@@ -268,7 +273,7 @@ ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const nd
 static void find_arrays(const char *text, name *arrays, int *count) {
   *count = 0;
   for (name n; next_name(text, &n) && *count <= NDR_MAX_OPERANDS; text = n.start + n.length) {
-    bool known = n.call || is_called(&n, "x");
+    bool known = is_word(&n) || is_called(&n, "x");
     for (int i = 0; i < *count && !known; i++)
       known = arrays[i].length == n.length && strncmp(arrays[i].start, n.start, (size_t)n.length) == 0;
     if (!known && (*count)++ < NDR_MAX_OPERANDS) arrays[*count - 1] = n;

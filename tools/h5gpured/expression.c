@@ -1,0 +1,88 @@
+/* Texts of expressions, in --where and operators of one's own, as far as the command line has to know them: their
+ * names, and what is no expression at all. What they mean is the library's matter. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* Numbers have letters, too: 1e-3. */
+static const char *skip_number(const char *text) {
+  while (isalnum((unsigned char)*text) || *text == '.')
+    text += tolower((unsigned char)*text) == 'e' && text[1] == '-' ? 2 : 1;
+  return text;
+}
+
+/* Functions, and numbers that are words. */
+static bool is_word(const char *name, int length, const char *behind) {
+  bool number = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
+  return number || behind[strspn(behind, " ")] == '(';
+}
+
+int expression_name(const char **text, const char **name) {
+  for (const char *at = *text;;) {
+    while (*at && *at != '_' && !isalpha((unsigned char)*at))
+      at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
+    *name = at;
+    while (isalnum((unsigned char)*at) || *at == '_') at++;
+    *text = at;
+    int length = (int)(at - *name);
+    if (length == 0 || !is_word(*name, length, at)) return length;
+  }
+}
+
+const char *expression_date(const char *text) {
+  for (const char *at = text; *at; at++) {
+    size_t year = strspn(at, "0123456789");
+    if (year == 4 && at[4] == '-' && strspn(at + 5, "0123456789") == 2 && at[7] != '.') return at;
+    while (isalnum((unsigned char)*at) || *at == '_' || *at == '.') at++; /* a longer number, or a name */
+    if (!*at) break;
+  }
+  return NULL;
+}
+
+/* FILE:NAME, as inputs may be written, where there is such a file. */
+static bool names_dataset_of_file(const char *text) {
+  char *file, *path;
+  if (!strchr(text, ':') || ndr_h5_split(text, &file, &path) != NDR_OK) return false;
+  bool names = path && text[strlen(file)] == ':' && path[1];
+  free(file);
+  free(path);
+  return names;
+}
+
+/* A word that is both a file's name and a condition is a condition. */
+static bool is_file_alone(const char *text) {
+  return names_file_alone(text) && ndr_h5_condition_check(text) != NDR_OK;
+}
+
+/* A number as one with a point is a parameter of an operator: a float beside integers, too. */
+char *expression_put(const char *text, const named_value *name, double value) {
+  char number[NUMBER_CHARS], *put = NULL;
+  const char *rest = text, *done = text, *found;
+  size_t length;
+  int count;
+  FILE *to = open_memstream(&put, &length);
+  if (!to) return NULL;
+  number_shortest(value, 17, number);
+  if (isfinite(value) && !strpbrk(number, ".e")) strcat(number, ".0");
+  while ((count = expression_name(&rest, &found)) > 0) {
+    if (count != name->length || strncmp(found, name->name, (size_t)count) != 0) continue;
+    fprintf(to, signbit(value) ? "%.*s(%s)" : "%.*s%s", (int)(found - done), done, number);
+    done = rest;
+  }
+  fputs(done, to);
+  if (fclose(to) == 0) return put;
+  free(put);
+  return NULL;
+}
+
+bool compares(const char *text) {
+  return strcspn(text, "<>=!&|") < (size_t)(part_of(text) - text);
+}
+
+bool where_is_dataset(const char *text) {
+  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text) || is_file_alone(text) ||
+         (has_file_name(text) && !compares(text)); /* there may be no such file, as opening it will tell */
+}

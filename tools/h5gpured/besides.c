@@ -321,7 +321,9 @@ static bool check_sets(const search *s) {
 static bool add_condition(const search *s) {
   const char *rest = s->options->where, *name;
   int length;
-  if (!check_sets(s)) return false;
+  const char *wrong = expression_number_dims(rest, s->info, &s->b->condition);
+  if (wrong) complain("%s: --where '%s': %s", s->where, rest, wrong);
+  if (wrong || !check_sets(s)) return false;
   while ((length = expression_name(&rest, &name)) > 0) {
     if ((length == 1 && *name == 'x') || is_added(s->b, name, length)) continue;
     char *copy = strndup(name, (size_t)length);
@@ -395,6 +397,7 @@ void besides_close(besides *b) {
     free(b->tensors[i].data);
     free(b->names[i]);
   }
+  free(b->condition);
   weights_free(&b->by);
 }
 
@@ -405,5 +408,5 @@ void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_optio
   }
   how->operands = b->pointers;
   how->operand_count = b->count;
-  how->where = options->where && !where_is_dataset(options->where) ? options->where : NULL;
+  how->where = b->condition;
 }

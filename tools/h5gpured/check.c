@@ -2,6 +2,7 @@
 #include "h5gpured/check.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -143,6 +144,25 @@ void check_scan(h5gpured_options *options, const cli *tool) {
   options->ops[options->op_count++] = options->scan_op;
 }
 
+/* The library's sentence, "operand where 'TEXT': CAUSE", has numbers in place of the names of dims. */
+static void check_condition(const char *where, const cli *tool) {
+  static const char before[] = "operand where '";
+  const char *more = has_file_name(where) ? NAMED_FILES : "";
+  char *numbered, *sentence;
+  const char *wrong = expression_number_dims(where, NULL, &numbered);
+  if (wrong) cli_refuse(tool, "--where: %s", wrong);
+  size_t begin = strlen(before), end = begin + strlen(numbered);
+  bool good = ndr_h5_condition_check(numbered) == NDR_OK;
+  bool quoted = !good && strncmp(ndr_last_error(), before, begin) == 0 &&
+                strncmp(ndr_last_error() + begin, numbered, end - begin) == 0;
+  free(numbered);
+  if (good) return;
+  if (!(sentence = strdup(ndr_last_error()))) cli_refuse(tool, "out of memory");
+  if (quoted) cli_refuse(tool, "--where '%s%s%s", where, sentence + end, more);
+  name_options(sentence);
+  cli_refuse(tool, "%s%s", sentence, more);
+}
+
 /* Who writes 'time >= 2000-02-01' does not mean 1997. */
 static void check_where(const char *where, const cli *tool) {
   const char *found = where_is_dataset(where) ? NULL : expression_date(where);
@@ -151,10 +171,7 @@ static void check_where(const char *where, const cli *tool) {
     cli_refuse(tool,
                "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
                found, found);
-  if (where_is_dataset(where) || ndr_h5_condition_check(where) == NDR_OK) return;
-  char *sentence = strdup(ndr_last_error());
-  if (sentence) name_options(sentence);
-  cli_refuse(tool, "%s%s", sentence ? sentence : "out of memory", has_file_name(where) ? NAMED_FILES : "");
+  if (!where_is_dataset(where)) check_condition(where, tool);
 }
 
 void check_options(h5gpured_options *options, const cli *tool) {

@@ -20,16 +20,68 @@ static bool is_word(const char *name, int length, const char *behind) {
   return number || behind[strspn(behind, " ")] == '(';
 }
 
+/* The next word of letters, as expression_name finds names. */
+static int next_word(const char **text, const char **word) {
+  const char *at = *text;
+  while (*at && *at != '_' && !isalpha((unsigned char)*at))
+    at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
+  *word = at;
+  while (isalnum((unsigned char)*at) || *at == '_') at++;
+  *text = at;
+  return (int)(at - *word);
+}
+
+/* Whether a word is the index of index(DIM), and what stands in its brackets; *behind is moved to their end then. */
+static bool is_index(const char *word, int length, const char **behind, const char **dim, int *dim_length) {
+  const char *at = *behind + strspn(*behind, " "), *end = at + strcspn(at, ")");
+  if (length != 5 || strncmp(word, "index", 5) != 0 || *at != '(' || !*end) return false;
+  *behind = end;
+  *dim = at + 1 + strspn(at + 1, " ");
+  while (end > *dim && end[-1] == ' ') end--;
+  *dim_length = (int)(end - *dim);
+  return true;
+}
+
 int expression_name(const char **text, const char **name) {
-  for (const char *at = *text;;) {
-    while (*at && *at != '_' && !isalpha((unsigned char)*at))
-      at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
-    *name = at;
-    while (isalnum((unsigned char)*at) || *at == '_') at++;
-    *text = at;
-    int length = (int)(at - *name);
-    if (length == 0 || !is_word(*name, length, at)) return length;
+  for (;;) {
+    const char *dim;
+    int dim_length, length = next_word(text, name);
+    bool index = is_index(*name, length, text, &dim, &dim_length);
+    if (length == 0 || !(index || is_word(*name, length, *text))) return length;
   }
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *find_dim(const char *name, int length, const ndr_h5_info *info, int *dim) {
+  int dims[NDR_MAX_DIMS], count = 0;
+  char *copy = strndup(name, (size_t)length);
+  if (!copy) return "out of memory";
+  ndr_status status = ndr_h5_dims_parse(copy, info->ndim, info->dim_names, &count, dims);
+  free(copy);
+  if (status == NDR_OK && count == 1) *dim = dims[0];
+  return status != NDR_OK ? ndr_last_error() : count != 1 ? "index takes one dim" : NULL;
+}
+
+const char *expression_number_dims(const char *text, const ndr_h5_info *info, char **numbered) {
+  const char *rest = text, *done = text, *word, *name, *wrong = NULL;
+  size_t size;
+  int length, name_length, d = 0;
+  *numbered = NULL;
+  FILE *to = open_memstream(numbered, &size);
+  if (!to) return "out of memory";
+  while (!wrong && (length = next_word(&rest, &word)) > 0) {
+    if (!is_index(word, length, &rest, &name, &name_length) || !(*name == '_' || isalpha((unsigned char)*name)))
+      continue;
+    if (info) wrong = find_dim(name, name_length, info, &d);
+    fprintf(to, "%.*s%-*d", (int)(name - done), done, name_length, d); /* columns stay what they are */
+    done = name + name_length;
+  }
+  fputs(done, to);
+  if (fclose(to) != 0 && !wrong) wrong = "out of memory";
+  if (!wrong) return NULL;
+  free(*numbered);
+  *numbered = NULL;
+  return wrong;
 }
 
 const char *expression_date(const char *text) {

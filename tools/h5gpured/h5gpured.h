@@ -38,6 +38,7 @@ typedef struct h5gpured_options {
   ndr_op ops[NDR_MAX_OPS];
   const char *op_texts[NDR_MAX_OPS]; /* of operators of one's own, as given; NULL for built-in ones */
   char *op_names[NDR_MAX_OPS];       /* of operators of one's own */
+  bool op_dims[NDR_MAX_OPS];         /* whether they have names of dims, which ops[] have 0 for */
   int array_count;                   /* that operators read beside the dataset */
   char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
   const char *where;                 /* with the numbers of --set in place of their names; NULL: not given */
@@ -99,6 +100,7 @@ typedef struct answer {
   ndr_problem problem;         /* dims in the order in which they are named; of a scan none */
   int scan_dim;                /* the dim that is scanned */
   const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
+  ndr_op ops[NDR_MAX_OPS];     /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -254,11 +256,20 @@ const char *op_name(const h5gpured_options *options, int i);
 /* Makes the operators that are texts, with the values of --set, and arrays in one order. Returns NULL, or what is wrong
  * with the command line, to be freed. */
 char *operators_make(h5gpured_options *options);
+
+/* The operators for one dataset: those that name its dims in index(NAME) are made for it, and to be closed; not after a
+ * complaint. */
+bool operators_open(const h5gpured_options *options, const ndr_h5_info *info, const char *where, ndr_op *ops);
+void operators_close(const h5gpured_options *options, const ndr_op *ops);
 void operators_free(h5gpured_options *options);
 
 /* The next name of an array or a number in an expression, from *text on; *text is moved behind it. Returns its length,
  * 0 after the last. */
 int expression_name(const char **text, const char **name);
+
+/* Sets *numbered to the text with numbers in place of the names of dims in index(NAME), to be freed: those of the
+ * dataset that `info` describes, or 0 where it is NULL. Returns NULL, or what is wrong, until the next error. */
+const char *expression_number_dims(const char *text, const ndr_h5_info *info, char **numbered);
 
 /* The expression with a number in place of a name; to be freed. NULL: out of memory. */
 char *expression_put(const char *text, const named_value *name, double value);
@@ -289,6 +300,7 @@ typedef struct besides {
   ndr_h5_operand operands[MOST_BESIDES];
   const ndr_h5_operand *pointers[MOST_BESIDES];
   char *names[MOST_BESIDES];
+  char *condition; /* of --where, with the dims' numbers; NULL: there is none */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
   int dims[MOST_BESIDES];

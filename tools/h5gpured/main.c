@@ -76,7 +76,7 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   const h5gpured_options *options = a->options;
   ndr_problem *problem = &a->problem;
-  if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, options->ops) != NDR_OK) return fail();
+  if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, a->ops) != NDR_OK) return fail();
   if (options->scans) problem->dim_count = 0;
   problem->keepdims = options->keepdims;
   problem->skip_nan = options->skip_nan;
@@ -113,6 +113,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   const ndr_h5_writer *writer = to ? to->writer : NULL;
   if (!groups_open(a, kept, dataset, where, writer)) return false;
   add_group_dims(a, &dim_count, dims);
+  if (!operators_open(options, a->info, where, a->ops)) return false;
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
@@ -123,6 +124,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   else if (good)
     good = results_allocate(a, where) && reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
   besides_close(&b);
+  operators_close(options, a->ops);
   return good;
 }
 

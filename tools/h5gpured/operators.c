@@ -242,12 +242,25 @@ static char *refuse_text(const char *whole) {
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static char *parse(h5gpured_options *options, int i, head *h) {
+/* Reads the head of operator i, with the dims' numbers, or 0 where info is NULL. Sets *numbered if dims have names. */
+static char *read_head(const h5gpured_options *options, int i, const ndr_h5_info *info, head *h, bool *numbered) {
   ndr_op op;
-  if (ndr_operator_create(&op, options->op_texts[i], NULL, 0) != NDR_OK) return refuse_text(options->op_texts[i]);
+  char *text;
+  const char *given = options->op_texts[i], *wrong = expression_number_dims(given, info, &text);
+  if (wrong) return reason("--op '%s': %s", given, wrong);
+  *numbered = strcmp(text, given) != 0;
+  ndr_status status = ndr_operator_create(&op, text, NULL, 0);
+  free(text);
+  if (status != NDR_OK) return refuse_text(given);
   bool good = head_read(h, op);
   ndr_operator_destroy(op);
-  options->op_names[i] = good ? strndup(h->text, (size_t)h->name_length) : NULL;
+  return good ? NULL : fail_memory();
+}
+
+static char *parse(h5gpured_options *options, int i, head *h) {
+  char *wrong = read_head(options, i, NULL, h, &options->op_dims[i]);
+  if (wrong) return wrong;
+  options->op_names[i] = h->text ? strndup(h->text, (size_t)h->name_length) : NULL;
   if (!options->op_names[i]) return fail_memory();
   for (int k = 0; k < options->op_count; k++)
     if (k != i && (k < i || !options->op_texts[k]) && strcmp(op_name(options, k), options->op_names[i]) == 0)
@@ -255,7 +268,7 @@ static char *parse(h5gpured_options *options, int i, head *h) {
   return NULL;
 }
 
-static char *bind(h5gpured_options *options, int i, const head *h) {
+static char *bind(const h5gpured_options *options, int i, const head *h, ndr_op *bound) {
   double values[MOST_VALUES] = {0};
   ndr_op op;
   char *wrong = NULL, *text = rewrite(options, h);
@@ -265,7 +278,7 @@ static char *bind(h5gpured_options *options, int i, const head *h) {
   if (status != NDR_OK) return reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
   for (int k = 0; k < h->parameter_count && !wrong; k++)
     wrong = find_values(options, i, op, h->parameters[k].at, h->parameters[k].length, values);
-  if (!wrong && ndr_operator_bind(&options->ops[i], op, values, ndr_operator_parameters(op)) != NDR_OK)
+  if (!wrong && ndr_operator_bind(bound, op, values, ndr_operator_parameters(op)) != NDR_OK)
     wrong = reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
   ndr_operator_destroy(op);
   return wrong;
@@ -281,7 +294,7 @@ char *operators_make(h5gpured_options *options) {
   if (!wrong) wrong = check_withs(options);
   if (!wrong) wrong = put_sets(options);
   for (int i = 0; i < options->op_count && !wrong; i++)
-    if (options->op_texts[i]) wrong = bind(options, i, &heads[i]);
+    if (options->op_texts[i]) wrong = bind(options, i, &heads[i], &options->ops[i]);
   for (int i = 0; i < options->op_count; i++) free(heads[i].text);
   return wrong;
 }
@@ -293,4 +306,27 @@ void operators_free(h5gpured_options *options) {
   }
   for (int i = 0; i < options->array_count; i++) free(options->arrays[i]);
   free(options->condition);
+}
+
+void operators_close(const h5gpured_options *options, const ndr_op *ops) {
+  for (int i = 0; i < options->op_count; i++)
+    if (options->op_dims[i] && ops[i] != options->ops[i]) ndr_operator_destroy(ops[i]);
+}
+
+bool operators_open(const h5gpured_options *options, const ndr_h5_info *info, const char *where, ndr_op *ops) {
+  char *wrong = NULL;
+  memcpy(ops, options->ops, sizeof options->ops);
+  for (int i = 0; i < options->op_count && !wrong; i++) {
+    head h = {.text = NULL};
+    bool unused;
+    if (!options->op_dims[i]) continue;
+    wrong = read_head(options, i, info, &h, &unused);
+    if (!wrong) wrong = bind(options, i, &h, &ops[i]);
+    free(h.text);
+  }
+  if (!wrong) return true;
+  complain("%s: %s", where, wrong);
+  free(wrong);
+  operators_close(options, ops);
+  return false;
 }

@@ -200,6 +200,12 @@ static void put_number(hid_t object, const char *name, int number) {
   H5Sclose(space);
 }
 
+static void put_ints(const char *path, const int numbers[3]) {
+  FILE *file = fopen(path, "w");
+  ck_assert_uint_eq(fwrite(numbers, sizeof *numbers, 3, file), 3);
+  fclose(file);
+}
+
 /* A dataset y(i) and its scale i, whose data are in the file `elsewhere` if there is one. */
 static void make_scaled(const char *elsewhere) {
   hsize_t size = 3;
@@ -306,6 +312,36 @@ START_TEST(bytes_can_be_written_instead) {
   assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4));
   ndr_h5_writer_destroy(writer);
   assert_holds(h5_output, "a,b\n");
+  h5_remove_folder();
+}
+END_TEST
+
+static int say_nothing(void *user, const char *sentence) {
+  (void)user, (void)sentence;
+  return 0;
+}
+
+/* Who looks whether the files overlap, and where a range begins, hands on what has been read. */
+START_TEST(coordinates_of_a_series_are_read_once) {
+  const char *const files[] = {h5_input, h5_input}, *const whole[] = {"/y", "/y"}, *const parts[] = {"/y[i=20:]", "/y"};
+  char elsewhere[96];
+  double values[6];
+  ndr_h5_dataset *series;
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  access.on_remark = say_nothing;
+  h5_make_folder();
+  snprintf(elsewhere, sizeof elsewhere, "%s/scale", h5_folder);
+  for (int part = 0; part < 2; part++) {
+    put_ints(elsewhere, (int[]){10, 20, 30});
+    make_scaled(elsewhere);
+    assert_ok(ndr_h5_open_series(&series, 2, files, part ? parts : whole, "i", &access));
+    put_ints(elsewhere, (int[]){7, 8, 9});
+    assert_ok(ndr_h5_coordinate(series, 0, values));
+    const double wanted[] = {10, 20, 30, 10, 20, 30};
+    for (int64_t i = part; i < 6; i++) ck_assert_double_eq(values[i - part], wanted[i]);
+    ndr_h5_close(series);
+  }
+  unlink(elsewhere);
   h5_remove_folder();
 }
 END_TEST
@@ -427,8 +463,9 @@ int main(void) {
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone, NULL);
   suite_case(suite, "results", 10, results_are_read_back, results_without_elements_need_no_memory,
              scales_know_their_users, coordinates_keep_their_attributes, coordinates_are_read, places_are_looked_up,
-             bytes_can_be_written_instead, scales_outside_the_folder_are_not_copied,
-             outputs_that_are_inputs_are_refused, files_of_sources_are_refused, NULL);
+             bytes_can_be_written_instead, coordinates_of_a_series_are_read_once,
+             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
+             files_of_sources_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);
 }

@@ -133,16 +133,59 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
   return true;
 }
 
+/* ---- Values that are kept ---------------------------------------------------------------------------------------- */
+
+void ndr_hdf_keep_coordinates(ndr_h5_dataset *part, int d) {
+  if (!part->kept) part->kept = calloc(1, sizeof *part->kept);
+  if (part->kept && part->kept->of == part && part->kept->d == d) return;
+  if (part->kept) *part->kept = (ndr_kept_values){.of = part, .d = d};
+}
+
+void ndr_hdf_forget_coordinates(ndr_h5_dataset *part) {
+  if (part->kept) free(part->kept->values);
+  free(part->kept);
+  part->kept = NULL;
+}
+
+static ndr_kept_values *find_kept(const ndr_h5_dataset *part, int d, bool raw) {
+  return part->kept && part->kept->of == part && part->kept->d == d && !raw ? part->kept : NULL;
+}
+
+/* Those of the part, which may be smaller than when they were read. */
+static bool take_kept(const ndr_kept_values *kept, const ndr_h5_dataset *part, double *values) {
+  int64_t first = part->from[kept->d] - kept->from, step = part->step[kept->d], count = part->info.shape[kept->d];
+  bool same = first == 0 && step == kept->step && count == kept->count;
+  bool within = kept->step == 1 && first >= 0 && first + (count - 1) * step < kept->count;
+  if (!kept->values || !(same || within)) return false;
+  for (int64_t i = 0; i < count; i++) values[i] = kept->values[same ? i : first + i * step];
+  return true;
+}
+
+static void keep(ndr_kept_values *kept, const ndr_h5_dataset *part, const double *values) {
+  size_t bytes = (size_t)part->info.shape[kept->d] * sizeof *values;
+  double *copy = malloc(bytes);
+  if (!copy) return; /* then they are read again */
+  free(kept->values);
+  kept->values = memcpy(copy, values, bytes);
+  kept->from = part->from[kept->d];
+  kept->step = part->step[kept->d];
+  kept->count = part->info.shape[kept->d];
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
 static ndr_status read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
   hid_t scale, space;
   ndr_misfit misfit = {.name = NULL};
-  if (part->info.shape[d] == 0) return NDR_OK;
+  ndr_kept_values *kept = find_kept(part, d, raw);
+  if (part->info.shape[d] == 0 || (kept && take_kept(kept, part, values))) return NDR_OK;
   bool good = open_selected(part, d, false, &scale, &space) &&
               ndr_values_read(scale, raw, space, part->info.shape[d], values, &misfit);
   close_selected(scale, space);
   if (misfit.name)
     return ndr_fail(NDR_ERR_FILE, "%s: the coordinates %s cannot be read: their attribute %s %s", part->where,
                     part->names[d] ? part->names[d] : "of a dim", misfit.name, misfit.what);
+  if (good && kept) keep(kept, part, values);
   return good ? NDR_OK : ndr_hdf_fail_coordinates(part);
 }
 

@@ -26,4 +26,9 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
 /* Reads the values of dim d's coordinates, which it must have: unpacked unless `raw`, and converted. */
 ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool raw, double *values);
 
+/* From now on values of dim d are kept once they are read, and not read again, until the dataset is closed. It is a
+ * file of a series along that dim. */
+void ndr_hdf_keep_coordinates(ndr_h5_dataset *part, int d);
+void ndr_hdf_forget_coordinates(ndr_h5_dataset *part);
+
 #endif

@@ -13,6 +13,15 @@
  * all, as they are stored, or after they are unpacked and converted to the units of the file `axis_part`. */
 typedef enum ndr_axis_kind { NDR_AXIS_NONE = 0, NDR_AXIS_STORED, NDR_AXIS_CONVERTED } ndr_axis_kind;
 
+/* Coordinates of a file of a series along the dim in which the files follow each other, as they are unpacked. Several
+ * ask for them: who looks whether files overlap, groups, weights, and the time of results. */
+typedef struct ndr_kept_values {
+  const ndr_h5_dataset *of; /* not of a copy of it, whose dims may be others */
+  int d;
+  int64_t from, step, count;
+  double *values; /* NULL: they have not been read */
+} ndr_kept_values;
+
 struct ndr_h5_dataset {
   ndr_h5_info info;            /* its pointers are to the members below */
   char *file, *path, *filters; /* path: as users know it */
@@ -47,6 +56,7 @@ struct ndr_h5_dataset {
   bool timed; /* of a part: its coordinates along that dim are times, in these units */
   ndr_time_units time;
   char *series_name;
+  ndr_kept_values *kept; /* of a part, or NULL */
   bool no_plugins, allow_external, raw, any_type, all_paths;
   bool elsewhere;              /* the file that holds it is another one than `file`, which links to it */
   ndr_h5_structure *structure; /* what ranks share of its files, or NULL */

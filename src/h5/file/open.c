@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/sized.h"
+#include "h5/cf/coordinates.h"
 #include "h5/file/part.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
@@ -277,6 +278,7 @@ void ndr_hdf_close(ndr_h5_dataset *dataset) {
   ndr_links_end(dataset->links);
   ndr_hdf_leave(&scope);
   ndr_hdf_forget(dataset);
+  ndr_hdf_forget_coordinates(dataset);
   ndr_remarks_free(&dataset->remarks);
   free(dataset->links);
   free(dataset->nothing);

@@ -50,7 +50,15 @@ static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_u
   return status;
 }
 
-static ndr_status find_on_axis(const ndr_h5_dataset *dataset, int d, const ndr_selection *s, const ndr_scale_units *u,
+/* Whether files follow each other along a dim. */
+static bool is_joined(const ndr_h5_dataset *dataset, int d) {
+  int dims[NDR_MAX_DIMS], count;
+  return dataset->along &&
+         ndr_h5_dims_parse(dataset->along, dataset->info.ndim, dataset->info.dim_names, &count, dims) == NDR_OK &&
+         count == 1 && dims[0] == d;
+}
+
+static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selection *s, const ndr_scale_units *u,
                                double turn, ndr_index_runs *runs) {
   char name[NDR_SCALE_DIM_TEXT], reason[512];
   int64_t count = dataset->info.shape[d];
@@ -61,6 +69,7 @@ static ndr_status find_on_axis(const ndr_h5_dataset *dataset, int d, const ndr_s
   double *values = malloc((size_t)count * sizeof *values + 1);
   if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the coordinates of %s", name);
   const ndr_value_axis axis = {name, count, values, u->precision, u->timed ? &u->time : NULL, turn};
+  if (is_joined(dataset, d)) ndr_hdf_keep_coordinates(dataset, d);
   ndr_status status = ndr_hdf_coordinate_values(dataset, d, false, values);
   if (status == NDR_OK) status = ndr_value_range_find(&axis, s->values, s->length, runs);
   free(values);
@@ -77,14 +86,6 @@ void ndr_part_cut(ndr_h5_dataset *dataset, int d, const ndr_index_run *run) {
   dataset->step[d] = 1;
   dataset->info.shape[d] = run->count;
   dataset->turn[d] = run->shift;
-}
-
-/* Whether files follow each other along a dim. */
-static bool is_joined(const ndr_h5_dataset *dataset, int d) {
-  int dims[NDR_MAX_DIMS], count;
-  return dataset->along &&
-         ndr_h5_dims_parse(dataset->along, dataset->info.ndim, dataset->info.dim_names, &count, dims) == NDR_OK &&
-         count == 1 && dims[0] == d;
 }
 
 /* A file of a series need not have anything of a range along the series: of a period, say. */

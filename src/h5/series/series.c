@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/cf/coordinates.h"
 #include "h5/cf/series_axis.h"
 #include "h5/file/dims.h"
 #include "h5/series/agree.h"
@@ -61,12 +62,27 @@ static ndr_status check_selected(ndr_h5_dataset *const *parts, int count) {
                   count > 1 ? ", and the other files have nothing of it, either" : "");
 }
 
+enum { MOST_KEPT = 2 << 20 };
+
+/* Coordinates along the series are read once, unless they take more memory than that is worth. */
+static void keep_axis(ndr_h5_dataset *series) {
+  const int d = series->series_dim;
+  double count = 0; /* of those of whole files, from which a range may have been selected */
+  for (int p = 0; p < series->part_count; p++) count += (double)series->parts[p]->extent[d];
+  for (int p = 0; p < series->part_count; p++)
+    if (!series->new_dims && count <= MOST_KEPT)
+      ndr_hdf_keep_coordinates(series->parts[p], d);
+    else
+      ndr_hdf_forget_coordinates(series->parts[p]);
+}
+
 /* How the axes of the parts, which are joined, make those of the series, and whether they overlap. Parts that are
  * opened raw may differ, as their numbers are not what their attributes say; but members of a new dim have nothing else
  * that tells them apart. */
 static ndr_status join_axes(ndr_h5_dataset *series) {
   ndr_hdf_scope scope;
   ndr_hdf_enter(&scope, series->no_plugins);
+  keep_axis(series);
   ndr_status status = series->new_dims || !series->raw ? ndr_series_agree(series) : NDR_OK;
   if (status == NDR_OK) status = ndr_axis_join(series);
   if (status == NDR_OK) status = ndr_series_remark_overlap(series);

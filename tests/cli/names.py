@@ -67,7 +67,7 @@ def check_variables_called_as_a_dim(folder):
         assert set(out) == {"y", "_nc4_non_coord_y"} and text(out["y"].attrs["NAME"]).startswith(BARE), list(out)
         assert out["_nc4_non_coord_y"].dims[0][0] == out["y"] and out["_nc4_non_coord_y"][...].tolist() == [30, 34, 38, 42, 46]
     assert answers(folder, "out.nc") == {"/y": [190]}
-    fails(folder, "two.nc: would have two datasets called y; write one of them to another file", "hidden.nc:/y", "hidden.nc:/g/y", "-d", "x", "-o", "two.nc", status=1)
+    fails(folder, "two.nc: would have two datasets called y; write one of them to another file, or join files that follow each other by --concat", "hidden.nc:/y", "hidden.nc:/g/y", "-d", "x", "-o", "two.nc", status=1)
 
 
 def check_dims_of_coordinates_of_several_dims(folder):

@@ -124,7 +124,16 @@ static void read_name(reading *r, const char *text) {
   take(r, option, value);
 }
 
+/* -op would give the option o the value p. */
+static void check_dashes(const cli *tool, const char *letters) {
+  size_t length = strcspn(letters, "=");
+  for (int i = 0; i < tool->count; i++)
+    if (length > 1 && strlen(tool->options[i].name) == length && strncmp(tool->options[i].name, letters, length) == 0)
+      cli_refuse(tool, "-%s has one dash only: --%.*s is the option", letters, (int)length, letters);
+}
+
 static void read_letters(reading *r, const char *letters) {
+  check_dashes(r->tool, letters);
   for (; *letters; letters++) {
     const cli_option *option = find_letter(r->tool, *letters);
     if (option->argument) {

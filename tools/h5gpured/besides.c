@@ -259,17 +259,28 @@ static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset *
   return status;
 }
 
+/* Who writes 'month == 7' looks for groups. */
+static const char *key_hint(const char *name, char hint[64]) {
+  static const char *const keys[] = {"month", "season", "year", "day", "dayofyear", "hour"};
+  hint[0] = 0;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(name, keys[i]) == 0) snprintf(hint, 64, "; --by DIM:%s makes groups of times", name);
+  return hint;
+}
+
 /* `name` is kept. */
 static bool add_name(const search *s, const char *name, const char *option) {
   int count, dim;
+  char hint[64];
   const named_value *with = find_with(s->options, name, &count);
   if (with) return add_with(s, name, with, count);
   if ((dim = find_dim(s, name)) >= 0) return add_coordinate(s, name, dim);
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
     complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
-             "name%s",
-             s->where, option, name, name, strcmp(option, "--where") == 0 ? ", nor a number of --set" : "");
+             "name%s%s",
+             s->where, option, name, name, strcmp(option, "--where") == 0 ? ", nor a number of --set" : "",
+             key_hint(name, hint));
     return false;
   }
   ndr_h5_operand *operand = add(s, NDR_WITH);

@@ -17,6 +17,7 @@ static const struct {
     {"operand weights", "--weights"},
     {"operand with", "--with"},
     {"ndr_h5_list", "--list"},
+    {"ndr_h5_open_series", "--concat"},
     {"ndr_h5_options.memory of", "--memory"},
     {"ndr_h5_writer_options.overwrite", "--overwrite"},
 };

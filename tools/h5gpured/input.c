@@ -92,7 +92,10 @@ bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dat
     return input_open_series(options, options->input_count, (const char *const *)options->inputs, &access, dataset);
   if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
   ndr_status status = ndr_h5_open(dataset, file, path, &access);
+  bool list = status != NDR_OK && path && strcspn(path, ",") < (size_t)(part_of(path) - path) &&
+              strstr(ndr_last_error(), "there is no such dataset");
+  if (list) complain("%s:%s: there is no such dataset; several are named as 'FILE:/{tas,pr}'", file, path);
   free(file);
   free(path);
-  return status == NDR_OK || fail_input();
+  return status == NDR_OK || (!list && fail_input());
 }

@@ -90,6 +90,8 @@ static void read_scan(void *target, const char *name) {
   ndr_op op;
   if (strchr(name, ':') || strchr(name, '('))
     cli_refuse(&tool, "--scan '%s': files are scanned by built-in operators only", name);
+  if (strncmp(name, "cum", 3) == 0 && ndr_op_parse(name + 3, &op) == NDR_OK && scans(op))
+    cli_refuse(&tool, "--scan: there is no operator '%s'; did you mean %s?", name, name + 3);
   if (ndr_op_parse(name, &op) != NDR_OK || !scans(op))
     cli_refuse(&tool, "--scan takes sum, prod, min, max, logsumexp, any or all, not '%s'", name);
   options->scans = true;

@@ -60,6 +60,16 @@ static bool names_dataset(const char *text) {
 
 /* ---- By a coordinate --------------------------------------------------------------------------------------------- */
 
+/* Of FUNCTION:DIM and FUNCTION(DIM). */
+static bool refuse_order(const char *text, const char *where) {
+  size_t function = strcspn(text, ":("), length = text[function] ? strcspn(text + function + 1, ")") : 0;
+  bool known = (function == 3 && strncmp(text, "cos", 3) == 0) || (function == 4 && strncmp(text, "days", 4) == 0);
+  if (!known || length == 0) return false;
+  complain("%s: --weights '%s': the dim comes first: %.*s:%.*s", where, text, (int)length, text + function + 1,
+           (int)function, text);
+  return true;
+}
+
 /* Of DIM:FUNCTION or FILE:NAME. */
 static bool refuse_function(const char *text, const char *colon, const ndr_h5_info *info, const char *where) {
   int length = (int)(colon - text), dims[NDR_MAX_DIMS], count;
@@ -83,6 +93,8 @@ static int find_dim(const char *text, const ndr_h5_info *info, const char *where
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
   if (!name)
     refuse_memory(where);
+  else if (!good && refuse_order(text, where))
+    ;
   else if (!good && colon && how == BY_VALUE)
     refuse_function(text, colon, info, where);
   else if (!good && !colon && isalpha((unsigned char)text[0]))

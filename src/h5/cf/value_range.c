@@ -52,8 +52,12 @@ static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
     return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has no values", axis->name, text, axis->name);
   write_value(axis, ends[0], least);
   write_value(axis, ends[1], most);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s", axis->name, text, axis->name, least,
-                  most);
+  char hint[80] = "";
+  size_t digits = strspn(text, "0123456789");
+  if (axis->time && digits == 6 && (!text[digits] || text[digits] == ':'))
+    snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s", axis->name, text, axis->name, least,
+                  most, hint);
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */

@@ -98,7 +98,9 @@ static ndr_status check_free(const ndr_h5_writer *writer, const char *name) {
   if (shown && !taken)
     taken = H5Lexists(writer->image, shown, H5P_DEFAULT) > 0 && !ndr_scales_is_bare(&writer->scales, shown);
   if (taken)
-    status = ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s; write one of them to another file",
+    status = ndr_fail(NDR_ERR_FILE,
+                      "%s: would have two datasets called %s; write one of them to another file, or "
+                      "join files that follow each other by ndr_h5_open_series",
                       writer->file.path, shown);
   free(shown);
   return status;

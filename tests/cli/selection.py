@@ -257,6 +257,8 @@ def check_errors_name_the_axis(folder):
     fails(folder, "time=2001-02-29", "'2001-02-29' is no date of the calendar noleap")
     fails(folder, "lon2=0:1", "lon2 is a coordinate of 2 dims")
     fails(folder, "lev=0:1", "no dim is named 'lev'; its dims are time, lat, lon")
+    errors = folder.run("tas.nc:/tas", "-d", "time,lon2", status=1)[1]
+    assert errors == "h5gpured: tas.nc:/tas: no dim is named 'lon2'; its dims are time, lat, lon; lon2 has the dims lat, lon\n", errors
     fails(folder, "lat=north", "'lat=north' is no range of numbers")
     with h5py.File(folder.file("plain.h5"), "w") as file:
         file["x"] = np.arange(6.0)

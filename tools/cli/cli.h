@@ -37,6 +37,7 @@ typedef struct cli_option {
   } repeated;
   void (*read)(void *target, const char *value);
   size_t at;
+  const char *twice; /* how one value says what two do; NULL: a LIST has commas, and others do not go together */
   unsigned not_with; /* bits of the program's own: what the option has no meaning with */
   const char *help;  /* its lines, separated by '\n' */
 } cli_option;

@@ -92,8 +92,9 @@ static void take(reading *r, const cli_option *option, const char *value) {
   const char **before = &r->given[option - r->tool->options];
   if (*before && option->argument && option->repeated == CLI_ONCE) {
     bool list = strcmp(option->argument, "LIST") == 0;
-    cli_refuse(r->tool, "--%s is given twice, as '%s' and as '%s'%s", option->name, *before, value,
-               list ? "; a list has commas in it" : "");
+    const char *hint = option->twice ? option->twice : list ? "a list has commas in it" : "";
+    cli_refuse(r->tool, "--%s is given twice, as '%s' and as '%s'%s%s", option->name, *before, value, *hint ? "; " : "",
+               hint);
   }
   *before = value ? value : "";
   if (r->tool->note) r->tool->note(r->target, (int)(option - r->tool->options));

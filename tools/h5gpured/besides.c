@@ -350,10 +350,12 @@ static bool add_condition(const search *s) {
   return true;
 }
 
-/* Who writes 'mask.nc:/land > 0' looks for --with. */
+/* Who writes 'mask.nc:/land > 0' looks for --with, and who writes '/land > 0' for land. */
 static bool refuse_mask(const search *s) {
-  if (!compares(s->options->where)) return refuse(s, "--where");
-  complain("%s: --where: %s" NAMED_FILES, s->where, ndr_last_error());
+  const char *where = s->options->where;
+  if (!compares(where)) return refuse(s, "--where");
+  complain("%s: --where: %s%s", s->where, ndr_last_error(),
+           *where == '/' ? "; in a condition datasets of the file have names without '/'" : NAMED_FILES);
   return false;
 }
 

@@ -99,12 +99,35 @@ static void add_group_dims(const answer *a, int *dim_count, int *dims) {
   }
 }
 
+/* Of a curved grid, latitudes have dims of their own and are none: names them. */
+static bool fail_dims(const h5gpured_options *options, const ndr_h5_info *info, const char *where) {
+  const ndr_h5_access access = {.size = sizeof access, .no_plugins = options->no_plugins, .any_type = 1};
+  const char *slash = strrchr(info->dataset, '/');
+  const int group = slash ? (int)(slash - info->dataset) : 0;
+  char reason[512], path[512];
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  for (const char *entry = options->dims; entry; entry = strchr(entry, ',') ? strchr(entry, ',') + 1 : NULL) {
+    ndr_h5_dataset *found;
+    int length = (int)strcspn(entry, ",");
+    snprintf(path, sizeof path, "%.*s/%.*s", group, info->dataset, length, entry);
+    if (ndr_h5_open(&found, info->file, path, &access) != NDR_OK) continue;
+    const ndr_h5_info *own = ndr_h5_describe(found);
+    bool curved = own->ndim == 2 && own->dim_names[0] && own->dim_names[1];
+    if (curved)
+      complain("%s: %s; %.*s has the dims %s, %s", where, reason, length, entry, own->dim_names[0], own->dim_names[1]);
+    ndr_h5_close(found);
+    if (curved) return false;
+  }
+  complain("%s: %s", where, reason);
+  return false;
+}
+
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept, const char *where,
                            const destination *to) {
   const h5gpured_options *options = a->options;
   int dims[NDR_MAX_DIMS], dim_count;
   if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
-    return fail_with(where);
+    return fail_dims(options, a->info, where);
   a->scan_dim = dims[0];
   if (options->scans && dim_count != 1) {
     complain("%s: --scan goes along one dim, not %d: name it by --dims", where, dim_count);

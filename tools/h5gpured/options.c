@@ -308,22 +308,24 @@ static const cli_option rows[] = {
      .help = "let --scan run from the last element to the first"},
     {'k', "keepdims", FIELD(keepdims), .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "keep reduced dims, with size 1"},
-    {0, "select", "PART", FIELD(select), .not_with = WITH_LIST | WITH_MERGE,
+    {0, "select", "PART", FIELD(select), .twice = "a part has commas in it", .not_with = WITH_LIST | WITH_MERGE,
      .help = "reduce this part of each input, as if [PART] stood behind it: time=2001-01:2010-12,lat=30:60"},
     {0, "skipna", FIELD(skip_nan), .not_with = WITH_LIST | WITH_MERGE, .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .not_with = WITH_MERGE,
      .help = "take numbers as stored: no missing values, scales and offsets"},
-    {0, "where", "EXPR", FIELD(where), .not_with = WITH_LIST | WITH_MERGE,
+    {0, "where", "EXPR", FIELD(where), .twice = "&& joins conditions", .not_with = WITH_LIST | WITH_MERGE,
      .help = "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
-    {0, "weights", "BY", FIELD(weights), .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+    {0, "weights", "BY", FIELD(weights), .twice = "a product has commas in it",
+     .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), by a product of these (time:days,lat:cos), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help = "reduce DIM in groups: time:" KEYS ",\n"
              "or by labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are\n"
              "reduced only if --dims names them"},
-    {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen, .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
+    {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen, .twice = "a list has commas in it",
+     .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE,
      .help =
          "reduce DIM in windows of N, several dims as lat=2,lon=2; with ,trim what is left over at the end of a dim\n"
          "is left out, with ,pad it is a shorter window"},

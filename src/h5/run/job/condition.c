@@ -194,10 +194,21 @@ static long find_stray(const char *text) {
   return 0;
 }
 
+/* Whether the word before `at` is "not". */
+static bool is_behind_not(const char *text, const char *at) {
+  while (at > text && at[-1] == ' ') at--;
+  return at - text >= 3 && strncasecmp(at - 3, "not", 3) == 0 && (at - text == 3 || !isalnum((unsigned char)at[-4]));
+}
+
 /* For those who write conditions as in Python or SQL. */
-static const char *find_hint(const char *at) {
+static const char *find_hint(const char *text, const char *at) {
   size_t length = strcspn(at, " \t(");
   if (*at == '=') return "; == compares";
+  if (*at == '&') return "; and is written &&";
+  if (*at == '|') return "; or is written ||";
+  if (*at == '^') return "; powers are written **";
+  if (*at == ',') return "; && joins conditions";
+  if (is_behind_not(text, at)) return "; not is written !";
   if (length == 3 && strncasecmp(at, "and", length) == 0) return "; and is written &&";
   return length == 2 && strncasecmp(at, "or", length) == 0 ? "; or is written ||" : "";
 }
@@ -222,7 +233,7 @@ static void explain(const char *text, const char *expression, char *reason, size
   if (behind_stray) column = stray;
   if (behind_stray || (strcmp(cause, "expected ')'") == 0 && is_closed(expression, column - 1))) {
     cause = "expected an operator or the end";
-    hint = find_hint(expression + column - 1);
+    hint = find_hint(expression, expression + column - 1);
   }
   snprintf(reason, capacity, "column %ld: %s%s", column, cause, hint);
 }

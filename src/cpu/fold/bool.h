@@ -3,7 +3,16 @@
 #define ELEMENT uint8_t
 #define INDEX uint8_t
 
+static inline uint64_t count_of_run_bool(const ndr_tile *tile) {
+  return word_of((double)sum_of_bytes(tile, 0, true));
+}
+
 static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    const uint64_t elements = word_of((double)(tile->rows * tile->lanes));
+    deposit_run(join_add2, 2, tile, (const uint64_t[]){count_of_run_bool(tile), elements}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
   TALLY(x != 0, words);
@@ -12,6 +21,10 @@ static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    deposit_run(join_add, 1, tile, (const uint64_t[]){count_of_run_bool(tile)}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(x != 0, words);
@@ -22,6 +35,12 @@ static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 static void var_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[3 * NDR_LANES];
+  if (is_one_run(tile)) {
+    WORD(0)[0] = word_of((double)(tile->rows * tile->lanes));
+    WORD(1)[0] = WORD(2)[0] = count_of_run_bool(tile);
+    deposit_exact_moments(tile, words, states, pitch);
+    return;
+  }
   TALLY(x != 0, words);
   EACH_LANE(words[l] = word_of((double)(uint32_t)words[l]))
   EACH_LANE(WORD(1)[l] = WORD(2)[l] = words[l]; words[l] = word_of((double)tile->rows))

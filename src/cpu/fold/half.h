@@ -92,6 +92,7 @@ INLINE void NAME(load_part)(f32x8 *to, const ELEMENT *at) {
 INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
   for (int part = 0; part < RUN_LANES / 8; part++) {
     f32x8 v[16];
+    if (rows == 16) prefetch_row(at + part * 4 * RUN_LANES, 4 * RUN_LANES * sizeof(ELEMENT));
     for (int row = 0; row < rows; row++) NAME(load_part)(&v[row], at + row * RUN_LANES + part * 8);
     for (int left = rows / 2; left > 0; left /= 2)
       for (int k = 0; k < left; k++) v[k] = v[2 * k] + v[2 * k + 1];

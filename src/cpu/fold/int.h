@@ -5,15 +5,24 @@
  *   REAL_SUM, SQUARES     types of the sums of NDR_ROWS elements and of their squares for real results: integers that
  *                         hold them, or double
  *   REAL(x)               x, or as f64 if both are double
+ *   REAL_IS_INT           1: REAL_SUM is an integer
  *   MOMENTS               1: the kernel of var is here, and squares are integers
+ *   SQUARE                with MOMENTS, the unsigned type of an element's square
  *   LEAST, MOST           limits of the element type
- *   JOIN_INT(kernel)      the join of values of its sign */
+ *   JOIN_INT(kernel)      the join of values of its sign
+ * and what int_run.h takes. */
 
 #ifndef REAL
 #define REAL(x) (x)
 #endif
 
+#include "cpu/fold/int_run.h"
+
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(sum_of_run)(tile)}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
@@ -24,6 +33,11 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (REAL_IS_INT && is_one_run(tile)) {
+    const double sum = (double)(int64_t)NAME(sum_of_run)(tile), count = (double)(tile->rows * tile->lanes);
+    deposit_run(join_add2, 2, tile, (const uint64_t[]){word_of(sum), word_of(count)}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED REAL_SUM sum[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
@@ -34,6 +48,13 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+#if MOMENTS
+  if (is_one_run(tile)) {
+    const double sum = (double)NAME(squares_of_run)(tile);
+    deposit_run(join_add, 1, tile, (const uint64_t[]){word_of(sum)}, states, pitch);
+    return;
+  }
+#endif
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED SQUARES sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
@@ -49,6 +70,16 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED SUM sum[NDR_LANES];
   ALIGNED SQUARES square[NDR_LANES];
   ALIGNED uint64_t words[3 * NDR_LANES];
+  if (is_one_run(tile)) {
+    WORD(0)[0] = word_of((double)(tile->rows * tile->lanes));
+    int64_t total;
+    uint64_t squares;
+    NAME(moments_of_run)(tile, &total, &squares);
+    WORD(1)[0] = word_of((double)total);
+    WORD(2)[0] = word_of((double)squares);
+    deposit_exact_moments(tile, words, states, pitch);
+    return;
+  }
   EACH_LANE(sum[l] = 0; square[l] = 0)
   FOLD_ROWS(0, SUM s = sum[l]; SQUARES q = square[l], s = (SUM)(s + (SUM)x); q += (SQUARES)x * (SQUARES)x, sum[l] = s;
             square[l] = q);
@@ -68,6 +99,10 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #define EXTREME(op, start, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    if (is_one_run(tile)) {                                                                                            \
+      deposit_run(JOIN_INT(op), 1, tile, (const uint64_t[]){(uint64_t)NAME(op##_of_run)(tile)}, states, pitch);        \
+      return;                                                                                                          \
+    }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
@@ -78,6 +113,12 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   }                                                                                                                    \
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
+    uint64_t found[2];                                                                                                 \
+    if (is_one_run(tile) && ascends(tile)) {                                                                           \
+      NAME(arg##op##_of_run)(tile, found);                                                                             \
+      deposit_run(JOIN_INT(arg##op), 2, tile, found, states, pitch);                                                   \
+      return;                                                                                                          \
+    }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
@@ -95,6 +136,11 @@ EXTREME(max, LEAST, >)
 #undef EXTREME
 
 static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    const uint64_t ends[] = {(uint64_t)NAME(min_of_run)(tile), (uint64_t)NAME(max_of_run)(tile)};
+    deposit_run(JOIN_INT(ptp), 2, tile, ends, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
@@ -115,6 +161,8 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef REAL_SUM
 #undef SQUARES
 #undef MOMENTS
+#undef SQUARE
 #undef LEAST
 #undef MOST
 #undef REAL
+#undef REAL_IS_INT

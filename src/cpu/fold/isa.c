@@ -10,7 +10,8 @@ ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   bool moments = op == NDR_VAR || op == NDR_STD, places = op == NDR_ARGMIN || op == NDR_ARGMAX || op == NDR_PTP;
   switch (dtype) {
   case NDR_F16:
-  case NDR_BF16: return truth || ndr_op_is_index(op) || op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
+  case NDR_BF16:
+    return truth || places || op == NDR_MIN || op == NDR_MAX || op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
   case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_BOOL:
     if (!real || averages || moments) return places ? NDR_U8 : dtype;

@@ -107,6 +107,16 @@ static void deposit(ndr_join *join, int word_count, const ndr_tile *tile, const 
   for (int w = 0; w < word_count; w++) memcpy(states + w * pitch, WORD(w), (size_t)tile->period * sizeof *words);
 }
 
+/* The same of a tile that is one run. */
+static inline void deposit_run(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words,
+                               uint64_t *states, int64_t pitch) {
+  if (!tile->fresh) {
+    join(states, pitch, words, 1, 1);
+    return;
+  }
+  for (int w = 0; w < word_count; w++) states[w * pitch] = words[w];
+}
+
 static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_t *words, uint64_t *states,
                    int64_t pitch) {
   collapse(join, tile, words);
@@ -167,9 +177,8 @@ static void settle_moments(const ndr_tile *tile, const double *shift_re, const d
 
 /* The same from count, sum and sum of squares of integers of up to 16 bits. M2 is (n Q - S^2) / n. Of up to 1024
  * elements the terms are exact in f64. Of more, up to 2^17, their difference is below 2^64, so that terms may wrap. */
-static void settle_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t *states, int64_t pitch) {
+static void deposit_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->period, elements = tile->rows * (tile->lanes / tile->period);
-  collapse(join_add3, tile, words);
   if (elements <= 1024)
     EACH_LANE(const double n = f64_of(WORD(0)[l]); const double sum = f64_of(WORD(1)[l]);
               WORD(2)[l] = word_of((n * f64_of(WORD(2)[l]) - sum * sum) / n))
@@ -179,6 +188,12 @@ static void settle_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t
               WORD(2)[l] = word_of((double)((uint64_t)elements * squares - sum * sum) / (double)elements))
   EACH_LANE(WORD(1)[l] = word_of(f64_of(WORD(1)[l]) / f64_of(WORD(0)[l])))
   deposit(join_moments, 3, tile, words, states, pitch);
+}
+
+/* The same of those of each lane. */
+static void settle_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t *states, int64_t pitch) {
+  collapse(join_add3, tile, words);
+  deposit_exact_moments(tile, words, states, pitch);
 }
 
 /* ---- which join an op has ---- */

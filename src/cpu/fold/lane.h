@@ -140,6 +140,16 @@ static inline bool is_run(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
 
+/* Whether a tile is contiguous elements of one output, whatever rows they are cut into. */
+static inline bool is_one_run(const ndr_tile *tile) {
+  return tile->period == 1 && !tile->rows_at && (tile->row_stride == tile->lanes || tile->rows == 1);
+}
+
+/* Whether those that come later in a run have higher indices. */
+static inline bool ascends(const ndr_tile *tile) {
+  return tile->index_lane > 0 && (tile->rows == 1 || tile->index_row == tile->index_lane * tile->lanes);
+}
+
 /* Whether rows of outputs lie one right after the other. */
 static inline bool is_dense(const ndr_tile *tile) {
   return tile->period == tile->lanes && tile->row_stride == tile->lanes && !tile->cached && !tile->rows_at;
@@ -268,6 +278,33 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
     const int64_t row = (number);                                                                                      \
     (void)row;                                                                                                         \
     STEP;                                                                                                              \
+  }
+
+/* Bytes of a run that are prefetched, and added up, at a time. */
+#define BLOCK_BYTES 256
+#define BLOCK_ELEMENTS (BLOCK_BYTES / (int64_t)sizeof(ELEMENT))
+
+/* For a tile that is one run and a result that does not depend on the order of elements: STEP for each element x of a
+ * block, between START and END. Compilers keep in registers what START declares. Needs ELEMENT and tile. */
+#define FOLD_RUN(START, STEP, END)                                                                                     \
+  do {                                                                                                                 \
+    const ELEMENT *at_ = (const ELEMENT *)tile->data;                                                                  \
+    int64_t left_ = tile->rows * tile->lanes;                                                                          \
+    for (; left_ >= BLOCK_ELEMENTS; left_ -= BLOCK_ELEMENTS, at_ += BLOCK_ELEMENTS) {                                  \
+      prefetch_row(at_, BLOCK_BYTES);                                                                                  \
+      FOLD_BLOCK(at_, BLOCK_ELEMENTS, START, STEP, END)                                                                \
+    }                                                                                                                  \
+    if (left_) FOLD_BLOCK(at_, left_, START, STEP, END)                                                                \
+  } while (0)
+
+#define FOLD_BLOCK(from, count, START, STEP, END)                                                                      \
+  {                                                                                                                    \
+    START;                                                                                                             \
+    for (int64_t l = 0; l < (count); l++) {                                                                            \
+      const ELEMENT x = (from)[l];                                                                                     \
+      STEP;                                                                                                            \
+    }                                                                                                                  \
+    END;                                                                                                               \
   }
 
 /* The number of each lane's elements x for which `yes` is 1 rather than 0, into words. Also needs INDEX, a type that

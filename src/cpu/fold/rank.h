@@ -1,12 +1,25 @@
-/* Template: argmin and argmax of 16-bit floats without converting them: half.h includes it, and its parameters are
- * those of half.h. Elements are compared as ranks, integers in the same order, of which the largest wins and the first
- * of equal ones stays. Zeros of both signs have the same. A NaN's is above that of every number, or with SKIP below. */
-#define NAN_RANK (SKIP ? INT16_MIN : INT16_MAX)
+/* Template: least and largest elements of 16-bit floats without converting them: half.h includes it, and its parameters
+ * are those of half.h. Elements are compared as ranks, integers in the same order, of which the largest wins and the
+ * first of equal ones stays. A NaN's is above that of every number, or with SKIP below. To argmin and argmax zeros of
+ * both signs have the same rank; to the others -0 is the lower one. */
+#if SKIP
+#define NAN_RANK INT16_MIN
+#define RANK_JOIN(op) join_##op##_skip
+#else
+#define NAN_RANK INT16_MAX
+#define RANK_JOIN(op) join_##op##_f64
+#endif
 
-static inline int16_t NAME(rank)(ELEMENT x, bool largest) {
-  const int16_t magnitude = (int16_t)(x & 0x7fff);
-  const int16_t rank = (int16_t)(((x & 0x8000) != 0) == largest ? -magnitude : magnitude);
-  return (int16_t)(magnitude > INFINITE ? NAN_RANK : rank);
+/* Selected by bits: GCC 12 makes branches of a chain of conditions, and does not vectorise these. */
+INLINE int16_t NAME(rank_of)(ELEMENT x, int16_t ordered) {
+  const int16_t magnitude = (int16_t)(x & 0x7fff), nan = (int16_t)(magnitude > INFINITE ? -1 : 0);
+  return (int16_t)((ordered & (int16_t)~nan) | (int16_t)(NAN_RANK & nan));
+}
+
+INLINE int16_t NAME(rank)(ELEMENT x, bool largest) {
+  const int16_t magnitude = (int16_t)(x & 0x7fff), sign = (int16_t)((int16_t)x >> 15);
+  const int16_t negative = (int16_t)(largest ? sign : ~sign);
+  return NAME(rank_of)(x, (int16_t)((int16_t)(magnitude ^ negative) - negative));
 }
 
 /* The element that has a rank, as f64. */
@@ -17,8 +30,67 @@ static inline double NAME(of_rank)(int16_t rank, bool largest) {
   return rank == NAN_RANK ? (double)NAN : negative == largest ? -value : value;
 }
 
+INLINE int16_t NAME(signed_rank)(ELEMENT x, bool largest) {
+  const int16_t sign = (int16_t)((int16_t)x >> 15), ordered = (int16_t)((int16_t)x ^ (int16_t)(sign & 0x7fff));
+  return NAME(rank_of)(x, (int16_t)(largest ? ordered : ~ordered));
+}
+
+static inline double NAME(of_signed_rank)(int16_t rank, bool largest) {
+  const uint16_t ordered = (uint16_t)(largest ? rank : ~rank);
+  return rank == NAN_RANK ? (double)NAN : (double)FLOAT_OF((ELEMENT)(ordered & 0x8000 ? ordered ^ 0x7fff : ordered));
+}
+
+INLINE void NAME(extremes)(const ndr_tile *tile, bool largest, uint64_t *words) {
+  const int64_t lanes = ROUNDED_LANES;
+  ALIGNED int16_t best[NDR_LANES];
+  if (is_one_run(tile)) {
+    int16_t most = INT16_MIN;
+    FOLD_RUN(int16_t b = INT16_MIN, const int16_t r = NAME(signed_rank)(x, largest);
+             b = r > b ? r : b, most = b > most ? b : most);
+    words[0] = word_of(NAME(of_signed_rank)(most, largest));
+    return;
+  }
+  EACH_LANE(best[l] = INT16_MIN)
+  FOLD_ROWS(0, int16_t b = best[l], const int16_t r = NAME(signed_rank)(x, largest); b = r > b ? r : b, best[l] = b);
+  EACH_LANE(words[l] = word_of(NAME(of_signed_rank)(best[l], largest)))
+}
+
+#define EXTREME(op, largest, join)                                                                                     \
+  static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    NAME(extremes)(tile, largest, words);                                                                              \
+    if (!is_one_run(tile)) collapse(join, tile, words);                                                                \
+    deposit(join, 1, tile, words, states, pitch);                                                                      \
+  }
+
+static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  NAME(extremes)(tile, false, WORD(0));
+  NAME(extremes)(tile, true, WORD(1));
+  if (!is_one_run(tile)) collapse(RANK_JOIN(ptp), tile, words);
+  deposit(RANK_JOIN(ptp), 2, tile, words, states, pitch);
+}
+
+/* As int_run.h has it. */
+INLINE void NAME(argument_of_run)(const ndr_tile *tile, bool largest, uint64_t *words) {
+  int16_t best = INT16_MIN;
+  int64_t block = 0, first = 0;
+  FOLD_RUN(int16_t b = INT16_MIN, const int16_t r = NAME(rank)(x, largest);
+           b = r > b ? r : b, first = b > best ? block : first; best = b > best ? b : best; block += BLOCK_ELEMENTS);
+  const ELEMENT *at = tile->data;
+  while (NAME(rank)(at[first], largest) != best) first++;
+  words[0] = word_of(NAME(of_rank)(best, largest));
+  words[1] = SKIP && best == NAN_RANK ? (uint64_t)-1 : (uint64_t)(tile->index + first * tile->index_lane);
+}
+
 #define ARGUMENT(op, largest, join)                                                                                    \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    uint64_t found[2];                                                                                                 \
+    if (is_one_run(tile) && ascends(tile)) {                                                                           \
+      NAME(argument_of_run)(tile, largest, found);                                                                     \
+      deposit_run(join, 2, tile, found, states, pitch);                                                                \
+      return;                                                                                                          \
+    }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED int16_t best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
@@ -31,13 +103,12 @@ static inline double NAME(of_rank)(int16_t rank, bool largest) {
     EACH_LANE(WORD(1)[l] = SKIP && best[l] == NAN_RANK ? (uint64_t)-1 : WORD(1)[l])                                    \
     settle(join, 2, tile, words, states, pitch);                                                                       \
   }
-#if SKIP
-ARGUMENT(argmin, false, join_argmin_skip)
-ARGUMENT(argmax, true, join_argmax_skip)
-#else
-ARGUMENT(argmin, false, join_argmin_f64)
-ARGUMENT(argmax, true, join_argmax_f64)
-#endif
+EXTREME(min, false, RANK_JOIN(min))
+EXTREME(max, true, RANK_JOIN(max))
+ARGUMENT(argmin, false, RANK_JOIN(argmin))
+ARGUMENT(argmax, true, RANK_JOIN(argmax))
 
+#undef EXTREME
 #undef ARGUMENT
+#undef RANK_JOIN
 #undef NAN_RANK

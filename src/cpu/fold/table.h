@@ -1,6 +1,7 @@
 /* Everything that is compiled once for each instruction set, into the ndr_isa that the including file names ISA. */
 #include "cpu/fold/lane.h"
 
+#include "cpu/fold/bytes.h"
 #include "cpu/fold/convert.h"
 #include "cpu/fold/eight.h"
 #include "cpu/fold/finish.h"
@@ -14,17 +15,23 @@
 #define INDEX uint8_t
 #define SUM int16_t
 #define REAL_SUM int16_t
+#define REAL_IS_INT 1
 #define SQUARES uint32_t
+#define SQUARE uint16_t
 #define MOMENTS 1
 #define LEAST INT8_MIN
 #define MOST INT8_MAX
+#define SUM_OF_RUN(tile) (sum_of_bytes(tile, 128, false) - 128 * tile->rows * tile->lanes)
+#define COUNT_OF_RUN(tile) sum_of_bytes(tile, 0, true)
 #include "cpu/fold/int.h"
 #define NAME(kernel) kernel##_i16
 #define ELEMENT int16_t
 #define INDEX uint16_t
 #define SUM int32_t
 #define REAL_SUM int32_t
+#define REAL_IS_INT 1
 #define SQUARES int64_t
+#define SQUARE uint32_t
 #define MOMENTS 1
 #define LEAST INT16_MIN
 #define MOST INT16_MAX
@@ -34,6 +41,7 @@
 #define INDEX uint32_t
 #define SUM int64_t
 #define REAL_SUM int64_t
+#define REAL_IS_INT 1
 #define SQUARES double
 #define MOMENTS 0
 #define LEAST INT32_MIN
@@ -44,6 +52,7 @@
 #define INDEX uint64_t
 #define SUM uint64_t
 #define REAL_SUM double
+#define REAL_IS_INT 0
 #define SQUARES double
 #define REAL F64_OF_I64
 #define MOMENTS 0
@@ -58,10 +67,14 @@
 #define INDEX uint8_t
 #define SUM uint16_t
 #define REAL_SUM uint16_t
+#define REAL_IS_INT 1
 #define SQUARES uint32_t
+#define SQUARE uint16_t
 #define MOMENTS 1
 #define LEAST 0
 #define MOST UINT8_MAX
+#define SUM_OF_RUN(tile) sum_of_bytes(tile, 0, false)
+#define COUNT_OF_RUN(tile) sum_of_bytes(tile, 0, true)
 #include "cpu/fold/int.h"
 
 #include "cpu/fold/bool.h"
@@ -71,7 +84,9 @@
 #define INDEX uint16_t
 #define SUM uint32_t
 #define REAL_SUM uint32_t
+#define REAL_IS_INT 1
 #define SQUARES uint64_t
+#define SQUARE uint32_t
 #define MOMENTS 1
 #define LEAST 0
 #define MOST UINT16_MAX
@@ -81,6 +96,7 @@
 #define INDEX uint32_t
 #define SUM uint64_t
 #define REAL_SUM uint64_t
+#define REAL_IS_INT 1
 #define SQUARES double
 #define MOMENTS 0
 #define LEAST 0
@@ -91,6 +107,7 @@
 #define INDEX uint64_t
 #define SUM uint64_t
 #define REAL_SUM double
+#define REAL_IS_INT 0
 #define SQUARES double
 #define REAL F64_OF_U64
 #define MOMENTS 0
@@ -272,7 +289,8 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
 #define HALF_KERNELS(name, plain)                                                                                      \
   TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
 #define RANKED_KERNELS(name, plain)                                                                                    \
-  HALF_KERNELS(name, plain), [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name
+  HALF_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_PTP] = ptp_##name,                   \
+                             [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name
 #define COMPLEX_KERNELS(name, plain)                                                                                   \
   HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name, [NDR_VAR] = var_##name, [NDR_STD] = var_##name,                 \
                              [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name

@@ -1,8 +1,23 @@
 /* Template, part 4: any, all, count and valid of one dtype, from two conditions on an element x
  *   NONZERO    under SKIP, no to NaN
- *   PRESENT    x is not NaN; not defined for integers, which share one kernel that reads nothing */
+ *   PRESENT    x is not NaN; not defined for integers, which share one kernel that reads nothing
+ * and, for bytes, COUNT_OF_RUN (int_run.h) */
+
+static inline uint64_t NAME(count_of_run)(const ndr_tile *tile) {
+#ifdef COUNT_OF_RUN
+  return (uint64_t)COUNT_OF_RUN(tile);
+#else
+  uint64_t count = 0;
+  FOLD_RUN(INDEX c = 0, c = (INDEX)(c + (NONZERO)), count += (uint64_t)c);
+  return count;
+#endif
+}
 
 static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile)}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
@@ -10,6 +25,10 @@ static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    deposit_run(join_or, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) != 0}, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
@@ -19,6 +38,11 @@ static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #if !SKIP /* NaN is nonzero, and never present: leaving it out changes neither */
 static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    deposit_run(join_and, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) == (uint64_t)(tile->rows * tile->lanes)},
+                states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(NONZERO, words);
@@ -28,6 +52,12 @@ static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #ifdef PRESENT
 static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  if (is_one_run(tile)) {
+    uint64_t count = 0;
+    FOLD_RUN(INDEX c = 0, c = (INDEX)(c + (PRESENT)), count += (uint64_t)c);
+    deposit_run(join_add_int, 1, tile, &count, states, pitch);
+    return;
+  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[NDR_LANES];
   TALLY(PRESENT, words);
@@ -36,5 +66,6 @@ static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #endif
 #endif
 
+#undef COUNT_OF_RUN
 #undef NONZERO
 #undef PRESENT

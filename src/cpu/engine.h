@@ -38,10 +38,13 @@ typedef struct ndr_scratch {
   char *gathered, *converted, *machine;
 } ndr_scratch;
 
-/* What op `number` of a problem, or a part of it, with this state does; `across`: lanes may have rows that kernels of
- * ndr_isa.across fold. Its block is the caller's to set. */
+/* Whether each lane of a tile is an output with contiguous elements, so that kernels of ndr_isa.across may fold it as
+ * it lies, and those of ndr_isa.along. */
+typedef enum ndr_lane_runs { NDR_NO_RUNS, NDR_SHORT_RUNS, NDR_LONG_RUNS } ndr_lane_runs;
+
+/* What op `number` of a problem, or a part of it, with this state does. Its block is the caller's to set. */
 ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
-                                  bool across);
+                                  ndr_lane_runs runs);
 
 /* The number of elements in memory from the one where a walk starts to the array's last, inclusive. */
 int64_t ndr_elements_to_end(const ndr_canonical *problem);

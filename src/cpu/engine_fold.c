@@ -2,14 +2,15 @@
 #include "cpu/program/machine.h"
 
 ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
-                                  bool across) {
+                                  ndr_lane_runs runs) {
   bool skip = state.skip_nan && ndr_dtype_is_float(state.dtype);
   ndr_engine_op described = {.number = number,
                              .state = state,
                              .view = ndr_fold_dtype(state.op, problem->dtype, problem->accumulate_f64),
                              .words = ndr_state_size(&state)};
   described.fold = isa->fold[skip][described.view][state.op];
-  if (across && !skip) described.across = isa->across[problem->dtype][state.op];
+  if (runs == NDR_LONG_RUNS && !skip) described.across = isa->along[problem->dtype][state.op];
+  if (runs && !skip && !described.across) described.across = isa->across[problem->dtype][state.op];
   described.join = isa->join(&described.state);
   return described;
 }
@@ -115,11 +116,9 @@ static void gather_layers(const ndr_engine *engine, const ndr_scratch *scratch, 
   read_gathered(engine, scratch, tile);
 }
 
-static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
-                      uint64_t *states) {
+/* Gathers a tile if need be, and folds the ops that do not take lanes as they lie. */
+static void fold_gathered(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
-  if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
-  if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1 && !tile->cached) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride / nest->row_gap, nest->lane_stride,
                                                 scratch->gathered, (tile->rows - 1) * nest->row_gap + 1, tile->lanes,
@@ -133,6 +132,23 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
       if (view == engine->problem->dtype && !engine->ops[end].across) fold_op(engine, &engine->ops[end], tile, states);
     if (view != engine->problem->dtype) fold_converted(engine, scratch, tile, i, end, states);
   }
+}
+
+static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
+                      uint64_t *states) {
+  const int64_t step = engine->nest->gather_rows;
+  if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
+  if (fold_across(engine, tile, states) == 0) return;
+  while (tile->rows > step) {
+    ndr_tile part = *tile;
+    part.rows = step;
+    fold_gathered(engine, scratch, &part, states);
+    tile->data = ndr_row_at(tile, step, engine->bytes);
+    tile->index += step * tile->index_row;
+    tile->rows -= step;
+    tile->fresh = false;
+  }
+  fold_gathered(engine, scratch, tile, states);
 }
 
 /* What a tile `offset` elements from engine->data has to spare; 0 where a table places rows. */

@@ -210,7 +210,8 @@ static void describe_ops(ndr_labels_run *run, ndr_engine_op *ops) {
   int64_t block = 0;
   for (int number = 0; number < problem->op_count; number++) {
     bool across = run->nest->lane_stride != 1 && problem->row_stride == 1;
-    ndr_engine_op op = ndr_engine_describe(run->isa, problem, number, ndr_canonical_state(problem, number), across);
+    ndr_engine_op op = ndr_engine_describe(run->isa, problem, number, ndr_canonical_state(problem, number),
+                                           across ? NDR_SHORT_RUNS : NDR_NO_RUNS);
     int at = number;
     op.block = block;
     block += op.words * run->nest->pitch;

@@ -186,18 +186,23 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
   ndr_pool_run(nest->threads, nest->nanoseconds, do_tasks, &queue);
 }
 
-/* Bytes of a lane's run below which transposing is faster than adding up each. */
-#define ACROSS_BYTES 20
+/* Bytes of a lane's run from which on it is faster to fold eight at once than to transpose them, and from which on it
+ * may be faster to fold each by itself: twice as many if elements are narrow, of which a block has more to search. */
+#define SHORT_BYTES 20
+#define LONG_BYTES 256
 
-/* Whether each lane of a tile is an output with a run of its own. */
-static bool lanes_are_rows(const ndr_engine *engine) {
+static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {
   const ndr_nest *nest = engine->nest;
-  return nest->form == NDR_NEST_ROWS && !nest->rows_scattered && nest->layers == 1 && nest->row_stride == 1 &&
-         nest->lane_stride != 1 && nest->rows * engine->bytes >= ACROSS_BYTES;
+  const int64_t bytes = nest->rows * engine->bytes;
+  if (nest->form != NDR_NEST_ROWS || nest->rows_scattered || nest->layers > 1 || nest->row_stride != 1 ||
+      nest->lane_stride == 1 || bytes < SHORT_BYTES)
+    return NDR_NO_RUNS;
+  const int64_t least = engine->bytes < 4 ? 2 * LONG_BYTES : LONG_BYTES;
+  return bytes >= least && nest->row_index > 0 ? NDR_LONG_RUNS : NDR_SHORT_RUNS;
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {
-  ndr_engine_op described = ndr_engine_describe(engine->isa, engine->problem, number, state, lanes_are_rows(engine));
+  ndr_engine_op described = ndr_engine_describe(engine->isa, engine->problem, number, state, runs_of_lanes(engine));
   described.block = block;
   return described;
 }

@@ -212,9 +212,108 @@ START_TEST(runs_of_halves_have_all_rows) {
 }
 END_TEST
 
+/* Whether what a run comes to does not depend on the order of its elements. */
+static bool is_exact(ndr_dtype dtype, ndr_op op) {
+  const bool floats = ndr_dtype_is_float(dtype) || ndr_dtype_is_complex(dtype);
+  const bool wide = ndr_dtype_bytes(dtype) > 2, real = op == NDR_MEAN || op == NDR_NORM2;
+  if (ndr_op_is_truth(op) || op == NDR_MIN || op == NDR_MAX || op == NDR_PTP || ndr_op_is_index(op)) return true;
+  return !floats && op != NDR_LOGSUMEXP && !(wide && real);
+}
+
+/* Zeros of both signs are one. */
+static bool equal(uint64_t a, uint64_t b) {
+  return same(a, b) || ((a | b) << 1) == 0;
+}
+
+/* The same elements, with other elements between the rows, are folded as rows of lanes. */
+static void check_run(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  enum { GAP = 3 };
+  const int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
+  ndr_tile tile = {.lanes = rng_between(random, 1, 300), .rows = rng_between(random, 1, MOST_ROWS), .period = 1};
+  ndr_problem c = NDR_PROBLEM_INIT;
+  c.dtype = dtype, c.op_count = 1;
+  tile.row_stride = tile.lanes + GAP;
+  tile.index = rng_between(random, 0, 1000), tile.index_lane = rng_between(random, 1, 3);
+  tile.index_row = tile.index_lane * tile.lanes;
+  tile.fresh = rng_once_in(random, 2);
+  const int64_t size = tile.rows * tile.row_stride;
+  test_array memory;
+  array_make(&memory, dtype, 1, &size, NULL);
+  array_fill(&memory, random, random_filling_of(random, &c));
+  ndr_tile run = tile;
+  char *rows = (char *)memory.tensor.data + memory.tensor.byte_offset, *dense = malloc((size_t)(size * bytes));
+  for (int64_t r = 0; r < tile.rows; r++)
+    memcpy(dense + r * tile.lanes * bytes, rows + r * tile.row_stride * bytes, (size_t)(tile.lanes * bytes));
+  tile.data = rows, run.data = dense, run.row_stride = run.lanes;
+  for (int o = 0; o < 2 * NDR_OP_COUNT; o++) {
+    const ndr_op op = (ndr_op)(o / 2);
+    ndr_fold *kernel = isa->fold[o % 2][dtype][op];
+    if (!kernel || !is_exact(dtype, op)) continue;
+    fold(kernel, &tile, expected);
+    fold(kernel, &run, got);
+    for (int w = 0; w < NDR_MAX_WORDS; w++)
+      ck_assert_msg(equal(expected[w * PITCH], got[w * PITCH]),
+                    "%s of %s%s, %s: %lld lanes x %lld rows: word %d differs (seed %llu)", ndr_op_name(op),
+                    ndr_dtype_name(dtype), o % 2 ? " without NaN" : "", isa->name, (long long)run.lanes,
+                    (long long)run.rows, w, (unsigned long long)test_seed());
+  }
+  free(dense);
+  array_free(&memory);
+}
+
+/* Lanes that are folded along are each a run. */
+static void check_along(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  ndr_tile tile = {.lanes = rng_between(random, 1, 20), .rows = rng_between(random, 1, 600), .row_stride = 1};
+  ndr_problem c = NDR_PROBLEM_INIT;
+  c.dtype = dtype, c.op_count = 1;
+  tile.period = tile.lanes, tile.lane_stride = tile.rows + rng_between(random, 0, 3);
+  tile.index = rng_between(random, 0, 1000), tile.index_row = rng_between(random, 1, 3);
+  tile.fresh = rng_once_in(random, 2);
+  const int64_t size = tile.lanes * tile.lane_stride;
+  test_array memory;
+  array_make(&memory, dtype, 1, &size, NULL);
+  array_fill(&memory, random, random_filling_of(random, &c));
+  tile.data = (char *)memory.tensor.data + memory.tensor.byte_offset;
+  for (int op = 0; op < NDR_OP_COUNT; op++) {
+    if (!isa->along[dtype][op]) continue;
+    fold(isa->along[dtype][op], &tile, got);
+    for (int64_t l = 0; l < tile.lanes; l++) {
+      const ndr_tile run = {.data = (const char *)tile.data + l * tile.lane_stride * (int64_t)ndr_dtype_bytes(dtype),
+                            .lanes = tile.rows,
+                            .rows = 1,
+                            .period = 1,
+                            .index = tile.index,
+                            .index_lane = tile.index_row,
+                            .fresh = tile.fresh};
+      fold(isa->fold[0][dtype][op], &run, expected);
+      for (int w = 0; w < NDR_MAX_WORDS; w++)
+        ck_assert_msg(equal(expected[w * PITCH], got[w * PITCH + l]),
+                      "%s of %s, %s: lane %lld of %lld elements: word %d differs (seed %llu)", ndr_op_name((ndr_op)op),
+                      ndr_dtype_name(dtype), isa->name, (long long)l, (long long)tile.rows, w,
+                      (unsigned long long)test_seed());
+    }
+  }
+  array_free(&memory);
+}
+
+START_TEST(runs_are_what_their_rows_are) {
+  rng random = {test_seed()};
+  find_known();
+  for (int i = test_case_count(100); i > 0; i--)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
+      for (int k = 0; k < known_count; k++) {
+        check_run(&random, (ndr_dtype)dtype, known[k]);
+        check_along(&random, (ndr_dtype)dtype, known[k]);
+      }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("cpu kernels");
   suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits,
-             kernels_with_weights_or_a_mask_give_the_same_bits, runs_of_halves_have_all_rows, NULL);
+             kernels_with_weights_or_a_mask_give_the_same_bits, runs_of_halves_have_all_rows,
+             runs_are_what_their_rows_are, NULL);
   return suite_run(suite);
 }

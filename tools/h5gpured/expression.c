@@ -16,8 +16,8 @@ static const char *skip_number(const char *text) {
 
 /* Functions, and numbers that are words. */
 static bool is_word(const char *name, int length, const char *behind) {
-  bool number = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
-  return number || behind[strspn(behind, " ")] == '(';
+  bool digits = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
+  return digits || behind[strspn(behind, " ")] == '(';
 }
 
 /* The next word of letters, as expression_name finds names. */
@@ -111,17 +111,17 @@ static bool is_file_alone(const char *text) {
 
 /* A number as one with a point is a parameter of an operator: a float beside integers, too. */
 char *expression_put(const char *text, const named_value *name, double value) {
-  char number[NUMBER_CHARS], *put = NULL;
+  char digits[NUMBER_CHARS], *put = NULL;
   const char *rest = text, *done = text, *found;
   size_t length;
   int count;
   FILE *to = open_memstream(&put, &length);
   if (!to) return NULL;
-  number_shortest(value, 17, number);
-  if (isfinite(value) && !strpbrk(number, ".e")) strcat(number, ".0");
+  number_shortest(value, 17, digits);
+  if (isfinite(value) && !strpbrk(digits, ".e")) strcat(digits, ".0");
   while ((count = expression_name(&rest, &found)) > 0) {
     if (count != name->length || strncmp(found, name->name, (size_t)count) != 0) continue;
-    fprintf(to, signbit(value) ? "%.*s(%s)" : "%.*s%s", (int)(found - done), done, number);
+    fprintf(to, signbit(value) ? "%.*s(%s)" : "%.*s%s", (int)(found - done), done, digits);
     done = rest;
   }
   fputs(done, to);

@@ -4,6 +4,7 @@
  *   WIDEN(at)             the run_part of the elements at an address
  *   VEC(op)               the instruction `op` for a register of elements
  *   COMPARE(a, b, how)    not 0 if any elements of two registers compare as `how` says
+ *   RANK, RANK_MOST, INFINITE   see argument_run.h
  *   FLOAT_OF, PART_OF     see column.h; not defined for f64, whose columns FOLD_ROWS adds up
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
@@ -288,6 +289,9 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #define ARGUMENT(largest) false
 #endif
 
+#define REAL_OF(x) (double)(x)
+#include "cpu/fold/argument_run.h"
+
 #define EXTREME(op, limit, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
@@ -381,3 +385,8 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #undef ARGUMENT
 #undef VEC
 #undef COMPARE
+#undef RANK
+#undef RANK_MOST
+#undef INFINITE
+#undef REAL_OF
+#undef NAN_RANK

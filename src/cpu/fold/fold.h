@@ -99,7 +99,9 @@ typedef struct ndr_isa {
   ndr_fold *fold[2][NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [skip_nan][dtype][op] */
   /* Folds the array's elements where rows are contiguous (row_stride 1) and lanes are not: each lane is an output with
    * a short run of its own. NULL where there is none; NaN elements count. */
-  ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT];        /* [dtype][op] */
+  ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [dtype][op] */
+  /* The same where runs are long and indices grow along them (index_row > 0): lanes are folded one by one. */
+  ndr_fold *along[NDR_DTYPE_COUNT][NDR_OP_COUNT];
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_turn *turn[5];                                      /* the same; NULL: there is none */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */

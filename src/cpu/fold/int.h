@@ -71,12 +71,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED SQUARES square[NDR_LANES];
   ALIGNED uint64_t words[3 * NDR_LANES];
   if (is_one_run(tile)) {
-    WORD(0)[0] = word_of((double)(tile->rows * tile->lanes));
-    int64_t total;
-    uint64_t squares;
-    NAME(moments_of_run)(tile, &total, &squares);
-    WORD(1)[0] = word_of((double)total);
-    WORD(2)[0] = word_of((double)squares);
+    NAME(moments_of_run)(tile, words);
     deposit_exact_moments(tile, words, states, pitch);
     return;
   }
@@ -113,16 +108,15 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   }                                                                                                                    \
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
-    uint64_t found[2];                                                                                                 \
-    if (is_one_run(tile) && ascends(tile)) {                                                                           \
-      NAME(arg##op##_of_run)(tile, found);                                                                             \
-      deposit_run(JOIN_INT(arg##op), 2, tile, found, states, pitch);                                                   \
-      return;                                                                                                          \
-    }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
+    if (is_one_run(tile) && ascends(tile)) {                                                                           \
+      NAME(arg##op##_of_run)(tile, words);                                                                             \
+      deposit(JOIN_INT(arg##op), 2, tile, words, states, pitch);                                                       \
+      return;                                                                                                          \
+    }                                                                                                                  \
     EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
     FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], i = (x better b) ? (INDEX)row : i;                              \
               b = (x better b) ? x : b, best[l] = b; at[l] = i);                                                       \

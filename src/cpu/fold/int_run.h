@@ -28,12 +28,15 @@ static inline uint64_t NAME(squares_of_run)(const ndr_tile *tile) {
   return sum;
 }
 
-/* The sum and the sum of squares. */
-static inline void NAME(moments_of_run)(const ndr_tile *tile, int64_t *sum, uint64_t *squares) {
-  *sum = 0;
-  *squares = 0;
-  FOLD_RUN(SUM s = 0; SQUARE low = 0; SQUARE high = 0, s = (SUM)(s + x); ADD_SQUARE, *sum += s;
-           *squares += low + ((uint64_t)high << HALF));
+/* Words of count, sum and sum of squares. */
+static inline void NAME(moments_of_run)(const ndr_tile *tile, uint64_t *words) {
+  int64_t sum = 0;
+  uint64_t squares = 0;
+  FOLD_RUN(SUM s = 0; SQUARE low = 0; SQUARE high = 0, s = (SUM)(s + x); ADD_SQUARE, sum += s;
+           squares += low + ((uint64_t)high << HALF));
+  *WORD(0) = word_of((double)(tile->rows * tile->lanes));
+  *WORD(1) = word_of((double)sum);
+  *WORD(2) = word_of((double)squares);
 }
 #undef HALF
 #undef ADD_SQUARE
@@ -51,26 +54,33 @@ static inline ELEMENT NAME(max_of_run)(const ndr_tile *tile) {
   return best;
 }
 
-/* The first of a run's elements `found` in the block that begins `first` elements after its start: words of a state of
- * argmin or argmax. */
-static inline void NAME(find_in_run)(const ndr_tile *tile, int64_t first, ELEMENT found, uint64_t *words) {
-  const ELEMENT *at = tile->data;
-  while (at[first] != found) first++;
-  words[0] = (uint64_t)found;
-  words[1] = (uint64_t)(tile->index + first * tile->index_lane);
-}
-
-/* Each block's extreme is found at the rate of min and max, and only one block is searched. */
+/* Words of a state. Each block's extreme is found at the rate of min and max, and only one block is searched. */
 #define ARGUMENT_OF_RUN(op, start, better)                                                                             \
   static inline void NAME(arg##op##_of_run)(const ndr_tile *tile, uint64_t *words) {                                   \
     ELEMENT best = start;                                                                                              \
     int64_t block = 0, first = 0;                                                                                      \
     FOLD_RUN(ELEMENT b = start, b = x better b ? x : b, first = b better best ? block : first;                         \
              best = b better best ? b : best; block += BLOCK_ELEMENTS);                                                \
-    NAME(find_in_run)(tile, first, best, words);                                                                       \
+    FIND_FIRST(first, x == best);                                                                                      \
+    *WORD(0) = (uint64_t)best;                                                                                         \
+    *WORD(1) = (uint64_t)(tile->index + first * tile->index_lane);                                                     \
   }
 ARGUMENT_OF_RUN(min, MOST, <)
 ARGUMENT_OF_RUN(max, LEAST, >)
 #undef ARGUMENT_OF_RUN
+
+ALONG(argmin, 2, JOIN_INT(argmin), NAME(argmin_of_run)(&run, words + l))
+ALONG(argmax, 2, JOIN_INT(argmax), NAME(argmax_of_run)(&run, words + l))
+ALONG(ptp, 2, JOIN_INT(ptp), words[l] = (uint64_t)NAME(min_of_run)(&run); WORD(1)[l] = (uint64_t)NAME(max_of_run)(&run))
+#if MOMENTS
+static void NAME(along_var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[3 * NDR_LANES];
+  for (int64_t l = 0; l < tile->lanes; l++) {
+    const ndr_tile run = run_of(tile, l, (int64_t)sizeof(ELEMENT));
+    NAME(moments_of_run)(&run, words + l);
+  }
+  deposit_exact_moments(tile, words, states, pitch);
+}
+#endif
 
 #undef SUM_OF_RUN

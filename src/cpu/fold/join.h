@@ -117,6 +117,27 @@ static inline void deposit_run(ndr_join *join, int word_count, const ndr_tile *t
   for (int w = 0; w < word_count; w++) states[w * pitch] = words[w];
 }
 
+/* A lane of a tile whose lanes are outputs with contiguous elements. */
+static inline ndr_tile run_of(const ndr_tile *tile, int64_t lane, int64_t bytes) {
+  return (ndr_tile){.data = (const char *)tile->data + lane * tile->lane_stride * bytes,
+                    .lanes = tile->rows,
+                    .rows = 1,
+                    .period = 1,
+                    .index = tile->index,
+                    .index_lane = tile->index_row};
+}
+
+/* A kernel that folds each lane l as a run and writes what it comes to to words, by the code that follows. */
+#define ALONG(op, word_count, join, ...)                                                                               \
+  static void NAME(along_##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                \
+    ALIGNED uint64_t words[(word_count)*NDR_LANES];                                                                    \
+    for (int64_t l = 0; l < tile->lanes; l++) {                                                                        \
+      const ndr_tile run = run_of(tile, l, (int64_t)sizeof(ELEMENT));                                                  \
+      __VA_ARGS__;                                                                                                     \
+    }                                                                                                                  \
+    deposit(join, word_count, tile, words, states, pitch);                                                             \
+  }
+
 static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_t *words, uint64_t *states,
                    int64_t pitch) {
   collapse(join, tile, words);

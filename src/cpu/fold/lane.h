@@ -307,6 +307,23 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
     END;                                                                                                               \
   }
 
+/* The place of the first element x for which `yes` is 1 rather than 0, of which there is one, in the block of a run
+ * that begins `first` elements after its start: added to `first`. Also needs INDEX. */
+#define FIND_FIRST(first, yes)                                                                                         \
+  do {                                                                                                                 \
+    const ELEMENT *from_ = (const ELEMENT *)tile->data + (first);                                                      \
+    const int64_t behind_ = tile->rows * tile->lanes - (first),                                                        \
+                  count_ = behind_ < BLOCK_ELEMENTS ? behind_ : BLOCK_ELEMENTS;                                        \
+    INDEX found_ = (INDEX)-1, place_ = 0;                                                                              \
+    for (int64_t l = 0; l < count_; l++) {                                                                             \
+      const ELEMENT x = from_[l];                                                                                      \
+      const INDEX here_ = (INDEX)(place_ | (INDEX)((INDEX)(yes)-1));                                                   \
+      found_ = here_ < found_ ? here_ : found_;                                                                        \
+      place_ = (INDEX)(place_ + 1);                                                                                    \
+    }                                                                                                                  \
+    (first) += (int64_t)found_;                                                                                        \
+  } while (0)
+
 /* The number of each lane's elements x for which `yes` is 1 rather than 0, into words. Also needs INDEX, a type that
  * counts to NDR_ROWS. */
 #define TALLY(yes, words)                                                                                              \

@@ -1,26 +1,16 @@
 /* Template: least and largest elements of 16-bit floats without converting them: half.h includes it, and its parameters
- * are those of half.h. Elements are compared as ranks, integers in the same order, of which the largest wins and the
- * first of equal ones stays. A NaN's is above that of every number, or with SKIP below. To argmin and argmax zeros of
- * both signs have the same rank; to the others -0 is the lower one. */
+ * are those of half.h. To argmin and argmax elements have the ranks of argument_run.h. To the others -0 is lower than
+ * 0. */
 #if SKIP
-#define NAN_RANK INT16_MIN
 #define RANK_JOIN(op) join_##op##_skip
 #else
-#define NAN_RANK INT16_MAX
 #define RANK_JOIN(op) join_##op##_f64
 #endif
 
-/* Selected by bits: GCC 12 makes branches of a chain of conditions, and does not vectorise these. */
-INLINE int16_t NAME(rank_of)(ELEMENT x, int16_t ordered) {
-  const int16_t magnitude = (int16_t)(x & 0x7fff), nan = (int16_t)(magnitude > INFINITE ? -1 : 0);
-  return (int16_t)((ordered & (int16_t)~nan) | (int16_t)(NAN_RANK & nan));
-}
-
-INLINE int16_t NAME(rank)(ELEMENT x, bool largest) {
-  const int16_t magnitude = (int16_t)(x & 0x7fff), sign = (int16_t)((int16_t)x >> 15);
-  const int16_t negative = (int16_t)(largest ? sign : ~sign);
-  return NAME(rank_of)(x, (int16_t)((int16_t)(magnitude ^ negative) - negative));
-}
+#define RANK int16_t
+#define RANK_MOST INT16_MAX
+#define REAL_OF(x) (double)FLOAT_OF(x)
+#include "cpu/fold/argument_run.h"
 
 /* The element that has a rank, as f64. */
 static inline double NAME(of_rank)(int16_t rank, bool largest) {
@@ -32,7 +22,7 @@ static inline double NAME(of_rank)(int16_t rank, bool largest) {
 
 INLINE int16_t NAME(signed_rank)(ELEMENT x, bool largest) {
   const int16_t sign = (int16_t)((int16_t)x >> 15), ordered = (int16_t)((int16_t)x ^ (int16_t)(sign & 0x7fff));
-  return NAME(rank_of)(x, (int16_t)(largest ? ordered : ~ordered));
+  return NAME(rank_of)((int16_t)(x & 0x7fff), (int16_t)(largest ? ordered : ~ordered));
 }
 
 static inline double NAME(of_signed_rank)(int16_t rank, bool largest) {
@@ -71,30 +61,17 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   deposit(RANK_JOIN(ptp), 2, tile, words, states, pitch);
 }
 
-/* As int_run.h has it. */
-INLINE void NAME(argument_of_run)(const ndr_tile *tile, bool largest, uint64_t *words) {
-  int16_t best = INT16_MIN;
-  int64_t block = 0, first = 0;
-  FOLD_RUN(int16_t b = INT16_MIN, const int16_t r = NAME(rank)(x, largest);
-           b = r > b ? r : b, first = b > best ? block : first; best = b > best ? b : best; block += BLOCK_ELEMENTS);
-  const ELEMENT *at = tile->data;
-  while (NAME(rank)(at[first], largest) != best) first++;
-  words[0] = word_of(NAME(of_rank)(best, largest));
-  words[1] = SKIP && best == NAN_RANK ? (uint64_t)-1 : (uint64_t)(tile->index + first * tile->index_lane);
-}
-
 #define ARGUMENT(op, largest, join)                                                                                    \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
-    uint64_t found[2];                                                                                                 \
-    if (is_one_run(tile) && ascends(tile)) {                                                                           \
-      NAME(argument_of_run)(tile, largest, found);                                                                     \
-      deposit_run(join, 2, tile, found, states, pitch);                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
     ALIGNED int16_t best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
+    if (is_one_run(tile) && ascends(tile)) {                                                                           \
+      NAME(argument_of_run)(tile, largest, words);                                                                     \
+      deposit(join, 2, tile, words, states, pitch);                                                                    \
+      return;                                                                                                          \
+    }                                                                                                                  \
     EACH_LANE(best[l] = NAME(rank)(ROW(0)[l], largest); at[l] = 0)                                                     \
     FOLD_ROWS(1, int16_t b = best[l]; INDEX i = at[l], const int16_t r = NAME(rank)(x, largest);                       \
               i = r > b ? (INDEX)row : i; b = r > b ? r : b, best[l] = b; at[l] = i);                                  \
@@ -108,7 +85,16 @@ EXTREME(max, true, RANK_JOIN(max))
 ARGUMENT(argmin, false, RANK_JOIN(argmin))
 ARGUMENT(argmax, true, RANK_JOIN(argmax))
 
+#if !SKIP
+ALONG(min, 1, join_min_f64, NAME(extremes)(&run, false, words + l))
+ALONG(max, 1, join_max_f64, NAME(extremes)(&run, true, words + l))
+ALONG(ptp, 2, join_ptp_f64, NAME(extremes)(&run, false, words + l); NAME(extremes)(&run, true, WORD(1) + l))
+#endif
+
 #undef EXTREME
 #undef ARGUMENT
 #undef RANK_JOIN
 #undef NAN_RANK
+#undef RANK
+#undef RANK_MOST
+#undef REAL_OF

@@ -119,6 +119,9 @@
 #define NAME(kernel) kernel##_f32
 #define EXP exp_f32
 #define PICK pick_f32
+#define RANK int32_t
+#define RANK_MOST INT32_MAX
+#define INFINITE 0x7f800000
 #define ELEMENT float
 #define WIDEN WIDEN_F32
 #define VEC(op) VECTOR(op, ps)
@@ -133,6 +136,9 @@
 #define NAME(kernel) kernel##_f64
 #define EXP exp_f64
 #define PICK pick_f64
+#define RANK int64_t
+#define RANK_MOST INT64_MAX
+#define INFINITE 0x7ff0000000000000
 #define ELEMENT double
 #define WIDEN WIDEN_F64
 #define VEC(op) VECTOR(op, pd)
@@ -184,6 +190,9 @@
 #define NAME(kernel) kernel##_skip_f32
 #define EXP exp_f32
 #define PICK pick_f32
+#define RANK int32_t
+#define RANK_MOST INT32_MAX
+#define INFINITE 0x7f800000
 #define ELEMENT float
 #define WIDEN WIDEN_F32
 #define VEC(op) VECTOR(op, ps)
@@ -194,6 +203,9 @@
 #define NAME(kernel) kernel##_skip_f64
 #define EXP exp_f64
 #define PICK pick_f64
+#define RANK int64_t
+#define RANK_MOST INT64_MAX
+#define INFINITE 0x7ff0000000000000
 #define ELEMENT double
 #define WIDEN WIDEN_F64
 #define VEC(op) VECTOR(op, pd)
@@ -306,6 +318,12 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
+#define ALONG_TRUTH(name) [NDR_ANY] = along_any_##name, [NDR_ALL] = along_all_##name, [NDR_COUNT] = along_count_##name
+#define ALONG_NUMBERS(name) ALONG_TRUTH(name), [NDR_ARGMIN] = along_argmin_##name, [NDR_ARGMAX] = along_argmax_##name
+#define ALONG_INTEGERS(name) ALONG_NUMBERS(name), [NDR_PTP] = along_ptp_##name
+#define ALONG_SHORT(name) ALONG_INTEGERS(name), [NDR_VAR] = along_var_##name, [NDR_STD] = along_var_##name
+#define ALONG_HALVES(name) ALONG_INTEGERS(name), [NDR_MIN] = along_min_##name, [NDR_MAX] = along_max_##name
+
 #ifdef __AVX2__
 #define ACROSS_BOOL                                                                                                    \
   { [NDR_SUM] = across_sum_bool, [NDR_COUNT] = across_sum_bool, [NDR_MEAN] = across_mean_bool }
@@ -354,6 +372,21 @@ static const ndr_isa isa = {
                [NDR_BF16] = ACROSS_KERNELS(bf16),
                [NDR_F32] = ACROSS_KERNELS(f32),
                [NDR_F64] = ACROSS_KERNELS(f64)},
+    .along = {[NDR_BOOL] = {ALONG_TRUTH(u8)},
+              [NDR_I8] = {ALONG_SHORT(i8)},
+              [NDR_I16] = {ALONG_SHORT(i16)},
+              [NDR_I32] = {ALONG_INTEGERS(i32)},
+              [NDR_I64] = {ALONG_INTEGERS(i64)},
+              [NDR_U8] = {ALONG_SHORT(u8)},
+              [NDR_U16] = {ALONG_SHORT(u16)},
+              [NDR_U32] = {ALONG_INTEGERS(u32)},
+              [NDR_U64] = {ALONG_INTEGERS(u64)},
+              [NDR_F16] = {ALONG_HALVES(f16)},
+              [NDR_BF16] = {ALONG_HALVES(bf16)},
+              [NDR_F32] = {ALONG_NUMBERS(f32)},
+              [NDR_F64] = {ALONG_NUMBERS(f64)},
+              [NDR_C64] = {ALONG_TRUTH(c64)},
+              [NDR_C128] = {ALONG_TRUTH(c128)}},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
     .turn = {gather_8_turn, gather_16_turn, gather_32_turn, gather_64_turn, NULL},
     .convert =

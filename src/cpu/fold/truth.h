@@ -66,6 +66,12 @@ static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #endif
 #endif
 
+#if !SKIP
+ALONG(count, 1, join_add_int, words[l] = NAME(count_of_run)(&run))
+ALONG(any, 1, join_or, words[l] = NAME(count_of_run)(&run) != 0)
+ALONG(all, 1, join_and, words[l] = NAME(count_of_run)(&run) == (uint64_t)run.lanes)
+#endif
+
 #undef COUNT_OF_RUN
 #undef NONZERO
 #undef PRESENT

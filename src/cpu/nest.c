@@ -348,7 +348,7 @@ static int64_t gather_gap(const ndr_nest *nest, const ndr_canonical *problem, co
 /* Whether a tile has whole runs of lanes. This does not depend on the operator (see rate_of_rows in nest_plan.c). */
 static bool has_whole_runs(const ndr_nest *nest, const ndr_canonical *problem, const ndr_axis *rows) {
   if (rows->stride != 1 || rows->scattered || nest->lane_stride == 1 || nest->row_gap > 1) return false;
-  if (ndr_dtype_is_complex(problem->dtype) || problem->skip_nan || ndr_machine_there(problem)) return false;
+  if (problem->skip_nan || ndr_machine_there(problem)) return false;
   return rows->size * element_bytes(problem) <= WHOLE_BYTES;
 }
 

@@ -186,19 +186,21 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
   ndr_pool_run(nest->threads, nest->nanoseconds, do_tasks, &queue);
 }
 
-/* Bytes of a lane's run from which on it is faster to fold eight at once than to transpose them, and from which on it
- * may be faster to fold each by itself: twice as many if elements are narrow, of which a block has more to search. */
+/* Bytes of a lane's run from which on it is faster to fold eight lanes as they lie than to transpose them: twice as
+ * many of complex numbers. And from which on it may be faster to fold each lane by itself: twice as many of narrow
+ * elements, of which a block has more to search. */
 #define SHORT_BYTES 20
 #define LONG_BYTES 256
 
 static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {
   const ndr_nest *nest = engine->nest;
   const int64_t bytes = nest->rows * engine->bytes;
+  const int64_t least = ndr_dtype_is_complex(engine->problem->dtype) ? 2 * SHORT_BYTES : SHORT_BYTES;
   if (nest->form != NDR_NEST_ROWS || nest->rows_scattered || nest->layers > 1 || nest->row_stride != 1 ||
-      nest->lane_stride == 1 || bytes < SHORT_BYTES)
+      nest->lane_stride == 1 || bytes < least)
     return NDR_NO_RUNS;
-  const int64_t least = engine->bytes < 4 ? 2 * LONG_BYTES : LONG_BYTES;
-  return bytes >= least && nest->row_index > 0 ? NDR_LONG_RUNS : NDR_SHORT_RUNS;
+  return bytes >= (engine->bytes < 4 ? 2 * LONG_BYTES : LONG_BYTES) && nest->row_index > 0 ? NDR_LONG_RUNS
+                                                                                           : NDR_SHORT_RUNS;
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {

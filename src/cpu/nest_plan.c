@@ -50,8 +50,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
  * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements are
  * folded across by a few operators, and transposed for the others: they have one rate. */
 static double rate_of_rows(const ndr_canonical *problem) {
-  bool complex = ndr_dtype_is_complex(problem->dtype), wide = ndr_dtype_bytes(problem->dtype) >= 4;
-  return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
+  return ndr_dtype_bytes(problem->dtype) >= 4 && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
 }
 
 /* Gathering elements of `bytes` bytes whose rows, if they are contiguous, come at `row_rate`. */

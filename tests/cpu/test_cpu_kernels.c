@@ -232,9 +232,11 @@ static void check_run(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
   const int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
   ndr_tile tile = {.lanes = rng_between(random, 1, 300), .rows = rng_between(random, 1, MOST_ROWS), .period = 1};
   ndr_problem c = NDR_PROBLEM_INIT;
-  c.dtype = dtype, c.op_count = 1;
+  c.dtype = dtype;
+  c.op_count = 1;
   tile.row_stride = tile.lanes + GAP;
-  tile.index = rng_between(random, 0, 1000), tile.index_lane = rng_between(random, 1, 3);
+  tile.index = rng_between(random, 0, 1000);
+  tile.index_lane = rng_between(random, 1, 3);
   tile.index_row = tile.index_lane * tile.lanes;
   tile.fresh = rng_once_in(random, 2);
   const int64_t size = tile.rows * tile.row_stride;
@@ -245,7 +247,9 @@ static void check_run(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
   char *rows = (char *)memory.tensor.data + memory.tensor.byte_offset, *dense = malloc((size_t)(size * bytes));
   for (int64_t r = 0; r < tile.rows; r++)
     memcpy(dense + r * tile.lanes * bytes, rows + r * tile.row_stride * bytes, (size_t)(tile.lanes * bytes));
-  tile.data = rows, run.data = dense, run.row_stride = run.lanes;
+  tile.data = rows;
+  run.data = dense;
+  run.row_stride = run.lanes;
   for (int o = 0; o < 2 * NDR_OP_COUNT; o++) {
     const ndr_op op = (ndr_op)(o / 2);
     ndr_fold *kernel = isa->fold[o % 2][dtype][op];
@@ -262,51 +266,82 @@ static void check_run(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
   array_free(&memory);
 }
 
-/* Lanes that are folded along are each a run. */
-static void check_along(rng *random, ndr_dtype dtype, const ndr_isa *isa) {
-  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+/* A tile whose lanes have contiguous elements, in memory that ends with it. */
+static ndr_tile any_lane_tile(rng *random, ndr_dtype dtype, test_array *memory) {
   ndr_tile tile = {.lanes = rng_between(random, 1, 20), .rows = rng_between(random, 1, 600), .row_stride = 1};
   ndr_problem c = NDR_PROBLEM_INIT;
-  c.dtype = dtype, c.op_count = 1;
-  tile.period = tile.lanes, tile.lane_stride = tile.rows + rng_between(random, 0, 3);
-  tile.index = rng_between(random, 0, 1000), tile.index_row = rng_between(random, 1, 3);
+  c.dtype = dtype;
+  c.op_count = 1;
+  if (rng_once_in(random, 2)) tile.rows = rng_between(random, 1, 40);
+  tile.period = tile.lanes;
+  tile.lane_stride = tile.rows + (rng_once_in(random, 2) ? rng_between(random, 1, 30) : 0);
+  tile.index = rng_between(random, 0, 1000);
+  tile.index_row = rng_between(random, 1, 3);
   tile.fresh = rng_once_in(random, 2);
-  const int64_t size = tile.lanes * tile.lane_stride;
-  test_array memory;
-  array_make(&memory, dtype, 1, &size, NULL);
-  array_fill(&memory, random, random_filling_of(random, &c));
-  tile.data = (char *)memory.tensor.data + memory.tensor.byte_offset;
-  for (int op = 0; op < NDR_OP_COUNT; op++) {
-    if (!isa->along[dtype][op]) continue;
-    fold(isa->along[dtype][op], &tile, got);
-    for (int64_t l = 0; l < tile.lanes; l++) {
-      const ndr_tile run = {.data = (const char *)tile.data + l * tile.lane_stride * (int64_t)ndr_dtype_bytes(dtype),
-                            .lanes = tile.rows,
-                            .rows = 1,
-                            .period = 1,
-                            .index = tile.index,
-                            .index_lane = tile.index_row,
-                            .fresh = tile.fresh};
-      fold(isa->fold[0][dtype][op], &run, expected);
-      for (int w = 0; w < NDR_MAX_WORDS; w++)
-        ck_assert_msg(equal(expected[w * PITCH], got[w * PITCH + l]),
-                      "%s of %s, %s: lane %lld of %lld elements: word %d differs (seed %llu)", ndr_op_name((ndr_op)op),
-                      ndr_dtype_name(dtype), isa->name, (long long)l, (long long)tile.rows, w,
-                      (unsigned long long)test_seed());
-    }
-  }
-  array_free(&memory);
+  const int64_t size = (tile.lanes - 1) * tile.lane_stride + tile.rows;
+  array_make(memory, dtype, 1, &size, NULL);
+  array_fill(memory, random, random_filling_of(random, &c));
+  tile.data = (char *)memory->tensor.data + memory->tensor.byte_offset;
+  return tile;
 }
+
+/* Lanes that are folded along are each a run. */
+static void check_along(const ndr_tile *tile, ndr_dtype dtype, ndr_op op, const ndr_isa *isa) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  if (!isa->along[dtype][op]) return;
+  fold(isa->along[dtype][op], tile, got);
+  for (int64_t l = 0; l < tile->lanes; l++) {
+    const ndr_tile run = {.data = (const char *)tile->data + l * tile->lane_stride * (int64_t)ndr_dtype_bytes(dtype),
+                          .lanes = tile->rows,
+                          .rows = 1,
+                          .period = 1,
+                          .index = tile->index,
+                          .index_lane = tile->index_row,
+                          .fresh = tile->fresh};
+    fold(isa->fold[0][dtype][op], &run, expected);
+    for (int w = 0; w < NDR_MAX_WORDS; w++)
+      ck_assert_msg(equal(expected[w * PITCH], got[w * PITCH + l]),
+                    "%s of %s, %s: lane %lld of %lld elements: word %d differs (seed %llu)", ndr_op_name(op),
+                    ndr_dtype_name(dtype), isa->name, (long long)l, (long long)tile->rows, w,
+                    (unsigned long long)test_seed());
+  }
+}
+
+/* What kernels of `across` give does not depend on the instruction set. */
+static void check_across(const ndr_tile *tile, ndr_dtype dtype, ndr_op op, const ndr_isa *isa) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  if (!known[0]->across[dtype][op] || !isa->across[dtype][op]) return;
+  fold(known[0]->across[dtype][op], tile, expected);
+  fold(isa->across[dtype][op], tile, got);
+  const int64_t w = differs(tile, expected, got);
+  ck_assert_msg(w < 0, "%s of %s, %s: %lld lanes of %lld elements: word %lld differs (seed %llu)", ndr_op_name(op),
+                ndr_dtype_name(dtype), isa->name, (long long)tile->lanes, (long long)tile->rows, (long long)w,
+                (unsigned long long)test_seed());
+}
+
+START_TEST(lanes_are_folded_as_they_lie) {
+  rng random = {test_seed()};
+  find_known();
+  for (int i = test_case_count(100); i > 0; i--)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
+      test_array memory;
+      const ndr_tile tile = any_lane_tile(&random, (ndr_dtype)dtype, &memory);
+      for (int k = 0; k < known_count; k++)
+        for (int op = 0; op < NDR_OP_COUNT; op++) {
+          check_along(&tile, (ndr_dtype)dtype, (ndr_op)op, known[k]);
+          check_across(&tile, (ndr_dtype)dtype, (ndr_op)op, known[k]);
+        }
+      array_free(&memory);
+    }
+}
+END_TEST
 
 START_TEST(runs_are_what_their_rows_are) {
   rng random = {test_seed()};
   find_known();
   for (int i = test_case_count(100); i > 0; i--)
     for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
-      for (int k = 0; k < known_count; k++) {
-        check_run(&random, (ndr_dtype)dtype, known[k]);
-        check_along(&random, (ndr_dtype)dtype, known[k]);
-      }
+      for (int k = 0; k < known_count; k++) check_run(&random, (ndr_dtype)dtype, known[k]);
 }
 END_TEST
 
@@ -314,6 +349,6 @@ int main(void) {
   Suite *suite = suite_create("cpu kernels");
   suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits,
              kernels_with_weights_or_a_mask_give_the_same_bits, runs_of_halves_have_all_rows,
-             runs_are_what_their_rows_are, NULL);
+             runs_are_what_their_rows_are, lanes_are_folded_as_they_lie, NULL);
   return suite_run(suite);
 }

@@ -292,7 +292,7 @@ int main(void) {
                         scans_agree_with_their_definitions, f * FAMILY_TESTS,
                         f * FAMILY_TESTS + (gpu_subset() ? 1 : FAMILY_TESTS));
   tcase_add_loop_test(suite_case_empty(suite, "in bands", 900), bands_agree_with_their_definitions, 0,
-                      gpu_subset() ? 2 : 20);
+                      gpu_subset() ? 2 : 6);
   tcase_add_loop_test(suite_case_empty(suite, "own", 900), own_operators_agree_with_the_cpu, 0, 2);
   TCase *large = suite_case_empty(suite, "large", 900), *streams = suite_case_empty(suite, "streams", 900);
   tcase_add_loop_test(large, ones_are_counted_right_at_every_place, 0, 10);

@@ -185,7 +185,7 @@ def main():
     parser.add_argument("record", type=pathlib.Path)
     given = parser.parse_args()
     head = subprocess.run([given.build / "tools" / "ndbench", "--no-verify", "-d", given.device, "-r", "1", "--json", "-",
-                           "sum f32 [8] /0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+                           "sum i8 [8] /0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
     record = {**json.loads(head), "rows": []}
     library = Library(str(given.build / "src" / "libndreduce.so"))
     names = [name for name in MODULES if name == "ndreduce" or importlib.util.find_spec(MODULES[name])]

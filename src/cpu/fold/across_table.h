@@ -149,3 +149,14 @@
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across_ops.h"
+
+#define NAME(kernel) across_##kernel##_c64
+#define PART float
+#define NORM2_OF_PARTS across_norm2_f32
+#define LOAD_REAL load_f64_f32
+#include "cpu/fold/across_complex.h"
+#define NAME(kernel) across_##kernel##_c128
+#define PART double
+#define NORM2_OF_PARTS across_norm2_f64
+#define LOAD_REAL load_f64_f64
+#include "cpu/fold/across_complex.h"

@@ -318,6 +318,9 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
+#define ACROSS_COMPLEX(name)                                                                                           \
+  { [NDR_SUM] = across_sum_##name, [NDR_MEAN] = across_mean_##name, [NDR_NORM2] = across_norm2_##name }
+
 #define ALONG_TRUTH(name) [NDR_ANY] = along_any_##name, [NDR_ALL] = along_all_##name, [NDR_COUNT] = along_count_##name
 #define ALONG_NUMBERS(name) ALONG_TRUTH(name), [NDR_ARGMIN] = along_argmin_##name, [NDR_ARGMAX] = along_argmax_##name
 #define ALONG_INTEGERS(name) ALONG_NUMBERS(name), [NDR_PTP] = along_ptp_##name
@@ -371,7 +374,9 @@ static const ndr_isa isa = {
                [NDR_F16] = ACROSS_KERNELS(f16),
                [NDR_BF16] = ACROSS_KERNELS(bf16),
                [NDR_F32] = ACROSS_KERNELS(f32),
-               [NDR_F64] = ACROSS_KERNELS(f64)},
+               [NDR_F64] = ACROSS_KERNELS(f64),
+               [NDR_C64] = ACROSS_COMPLEX(c64),
+               [NDR_C128] = ACROSS_COMPLEX(c128)},
     .along = {[NDR_BOOL] = {ALONG_TRUTH(u8)},
               [NDR_I8] = {ALONG_SHORT(i8)},
               [NDR_I16] = {ALONG_SHORT(i16)},

@@ -38,8 +38,8 @@ typedef struct ndr_scratch {
   char *gathered, *converted, *machine;
 } ndr_scratch;
 
-/* Whether each lane of a tile is an output with contiguous elements, so that kernels of ndr_isa.across may fold it as
- * it lies, and those of ndr_isa.along. */
+/* What lanes of a tile are: SHORT_RUNS: each is an output with contiguous elements, for kernels of ndr_isa.across;
+ * LONG_RUNS: for those of ndr_isa.along, or of `across` where there is none. */
 typedef enum ndr_lane_runs { NDR_NO_RUNS, NDR_SHORT_RUNS, NDR_LONG_RUNS } ndr_lane_runs;
 
 /* What op `number` of a problem, or a part of it, with this state does. Its block is the caller's to set. */

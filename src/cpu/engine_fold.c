@@ -142,11 +142,15 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
   while (tile->rows > step) {
     ndr_tile part = *tile;
     part.rows = step;
+    part.rows_ahead = 0;
+    if (tile->ahead) part.ahead = step * tile->row_stride * engine->bytes;
     fold_gathered(engine, scratch, &part, states);
     tile->data = ndr_row_at(tile, step, engine->bytes);
     tile->index += step * tile->index_row;
     tile->rows -= step;
     tile->fresh = false;
+    if (tile->ahead) tile->ahead -= step * tile->row_stride * engine->bytes;
+    tile->rows_ahead = 0;
   }
   fold_gathered(engine, scratch, tile, states);
 }

@@ -8,8 +8,8 @@
 #include "cpu/fold/fold.h"
 #include "cpu/program/machine.h"
 
-/* Bytes of a row of a run of integers, for kernels that do not add it up in registers (fold/int_run.h), such as those of
- * runs that several outputs share. Four rows are read at a time: with 512 bytes between them the prefetchers lose
+/* Bytes of a row of a run of integers, for kernels that do not add it up in registers (fold/int_run.h), such as those
+ * of runs that several outputs share. Four rows are read at a time: with 512 bytes between them the prefetchers lose
  * the stream and a Zen 4 core falls from 30 to 10 GB/s. With 128, where every second cache line comes first, it reads
  * 13 to 18 GB/s from memory, but 1.1 to 1.4 times as fast from caches as with a line. So arrays that no cache holds
  * have rows of a line. */
@@ -41,8 +41,8 @@
  * more, rows are long enough to be read as they lie, in up to two thirds of the time. */
 #define MOST_LAYERED_ROWS 8
 #define SHORT_LAYERS 32
-/* The most bytes of a lane whose elements are all in one tile, so that those that kernels of `across` read come in the
- * order of memory. In parts of 255 elements a Zen 5 core reads 12 to 20 GB/s of them, and whole up to 40. */
+/* The most bytes of a lane with contiguous elements that one tile has whole, so that kernels of `across` and `along`
+ * read memory in its order. A Zen 5 core reads 12 to 20 GB/s of parts of 255 elements, and up to 40 of whole lanes. */
 #define WHOLE_BYTES 8192
 /* Bytes of tiles between one and the one that is prefetched with it. */
 #define PREFETCH_BYTES 8192
@@ -346,10 +346,12 @@ static int64_t gather_gap(const ndr_nest *nest, const ndr_canonical *problem, co
   return gaps && nest->lane_stride > 4 && rows->size * apart >= 16 ? rows->stride : 1;
 }
 
-/* Whether a tile has whole runs of lanes. This does not depend on the operator (see rate_of_rows in nest_plan.c). */
+/* Whether a tile has all rows, though it gathers fewer at a time, because lanes have contiguous elements: kernels of
+ * `across` and `along` then read each lane to its end. This does not depend on the operators (see rate_of_rows in
+ * nest_plan.c). */
 static bool has_whole_runs(const ndr_nest *nest, const ndr_canonical *problem, const ndr_axis *rows) {
   if (rows->stride != 1 || rows->scattered || nest->lane_stride == 1 || nest->row_gap > 1) return false;
-  if (problem->skip_nan || ndr_machine_there(problem)) return false;
+  if (problem->skip_nan) return false;
   return rows->size * element_bytes(problem) <= WHOLE_BYTES;
 }
 
@@ -362,7 +364,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
     nest->rows = ndr_least(ndr_cuts(nest->rows, 16) * 16, 240);
   nest->gather_rows = nest->rows;
   if (has_whole_runs(nest, problem, rows)) nest->rows = rows->size;
-  int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;
+  int turned = problem->reduced_count < 2 && nest->gather_rows == rows->size ? turned_axis(problem, kept_lanes) : -1;
   nest->turned = turned >= 0;
   if (nest->turned) nest->lanes = nest->period = ndr_least(nest->lanes, TURNED_LANES);
   add_kept(nest, problem, kept_lanes);

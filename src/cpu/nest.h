@@ -55,8 +55,8 @@ typedef struct ndr_nest {
   int64_t gap;
   int64_t lanes, lane_stride, lane_index;
   int64_t rows, row_stride, row_index;
-  /* Rows that are gathered at a time: all of a tile's, unless these are whole runs of lanes that kernels of `across`
-   * (fold/fold.h) read as they lie. */
+  /* Rows that are gathered at a time, or at most given to programs: fewer than a tile has only if its lanes have
+   * contiguous elements, which kernels of `across` and `along` (fold/fold.h) read as they lie. */
   int64_t gather_rows;
   int64_t row_gap; /* ROWS: from one row to the next in what is gathered; 1 unless that is memory between rows, too */
   int64_t extent; /* ROWS: all lanes along the axis, those between outputs, too. RUN: all groups of `period` elements */

@@ -186,10 +186,11 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
   ndr_pool_run(nest->threads, nest->nanoseconds, do_tasks, &queue);
 }
 
-/* Bytes of a lane's run from which on it is faster to fold eight lanes as they lie than to transpose them: twice as
- * many of complex numbers. And from which on it may be faster to fold each lane by itself: twice as many of narrow
- * elements, of which a block has more to search. */
+/* Bytes of a lane's run from which on folding eight lanes as they lie is faster than transposing them: twice as many of
+ * complex numbers. */
 #define SHORT_BYTES 20
+/* The same from which on folding each lane by itself may be faster: twice as many of elements of one or two bytes, of
+ * which a block has more to search. */
 #define LONG_BYTES 256
 
 static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {

@@ -4,6 +4,8 @@
 
 #include "ndreduce/operator.h"
 #include "ndreduce/plan.h"
+#include "support/array.h"
+#include "support/cases.h"
 #include "support/small.h"
 #include "support/suite.h"
 
@@ -116,10 +118,45 @@ START_TEST(choices_of_problems_with_operands_are_remembered) {
 }
 END_TEST
 
+/* Rows around the lengths at which tiles are cut. */
+START_TEST(results_do_not_depend_on_what_else_a_call_computes) {
+  static const ndr_dtype dtypes[] = {NDR_F64, NDR_F32, NDR_C64, NDR_BF16};
+  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_NORM2};
+  rng random = {test_seed()};
+  const int last = 1;
+  ndr_op own;
+  assert_ok(ndr_operator_create(&own, "count(x): n += x != 0 -> n", NULL, 0));
+  for (int i = 0; i < 60; i++) {
+    const int64_t shape[2] = {rng_between(&random, 100, 900), rng_between(&random, 1, 1100)};
+    const ndr_op both[] = {ops[i % 3], own};
+    test_array array, alone, beside[2];
+    array_make(&array, dtypes[i % 4], 2, shape, NULL);
+    array_fill(&array, &random, FILL_WIDE);
+    DLTensor *results[2];
+    assert_ok(array_result(&alone, &array.tensor, 1, &last, both[0], NULL, NULL));
+    for (int r = 0; r < 2; r++) {
+      assert_ok(array_result(&beside[r], &array.tensor, 1, &last, both[r], NULL, NULL));
+      results[r] = &beside[r].tensor;
+    }
+    assert_ok(ndreduce(&array.tensor, 1, &last, both[0], &alone.tensor, NULL));
+    assert_ok(ndreduce_many(&array.tensor, 1, &last, 2, both, results, NULL));
+    ck_assert_msg(same_elements(&alone.tensor, &beside[0].tensor), "%s of %s [%lld,%lld] (seed %llu)",
+                  ndr_op_name(both[0]), ndr_dtype_name(dtypes[i % 4]), (long long)shape[0], (long long)shape[1],
+                  (unsigned long long)test_seed());
+    array_free(&array);
+    array_free(&alone);
+    array_free(&beside[0]);
+    array_free(&beside[1]);
+  }
+  ndr_operator_destroy(own);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("operands of own operators");
   suite_case(suite, "operators", 10, own_operators_read_their_arrays, each_operator_of_a_call_is_described,
-             a_plan_is_described_after_its_operators, plans_outlive_operators, NULL);
+             a_plan_is_described_after_its_operators, plans_outlive_operators,
+             results_do_not_depend_on_what_else_a_call_computes, NULL);
   suite_case(suite, "measurements", 10, choices_of_problems_with_operands_are_remembered, NULL);
   return suite_run(suite);
 }

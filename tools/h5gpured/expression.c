@@ -16,8 +16,8 @@ static const char *skip_number(const char *text) {
 
 /* Functions, and numbers that are words. */
 static bool is_word(const char *name, int length, const char *behind) {
-  bool digits = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
-  return digits || behind[strspn(behind, " ")] == '(';
+  bool value = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
+  return value || behind[strspn(behind, " \t")] == '(';
 }
 
 /* The next word of letters, as expression_name finds names. */

@@ -38,12 +38,12 @@ typedef struct h5gpured_options {
   ndr_op ops[NDR_MAX_OPS];
   const char *op_texts[NDR_MAX_OPS]; /* of operators of one's own, as given; NULL for built-in ones */
   char *op_names[NDR_MAX_OPS];       /* of operators of one's own */
-  bool op_dims[NDR_MAX_OPS];         /* whether they have names of dims, which ops[] have 0 for */
+  bool op_dims[NDR_MAX_OPS];         /* whether it has index(NAME); ops[] then have dim 0, until operators_open */
   int array_count;                   /* that operators read beside the dataset */
   char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
   const char *where;                 /* with the numbers of --set in place of their names; NULL: not given */
-  const char *where_given;           /* without them */
-  char *condition;                   /* owned; NULL where they are the same */
+  const char *where_given;           /* as it was typed */
+  char *condition;                   /* owned memory of `where`, if --set changed it */
   const char *by, *coarsen;          /* NULL: not given */
   char grouped[DIM_CHARS];           /* the dims that either names, or "" */
   const char *by_what;               /* the key or the /LABELS of --by */
@@ -286,7 +286,7 @@ bool compares(const char *text);
 /* Whether a name in the text ends as names of HDF5 files do: there may be no such file. */
 bool has_file_name(const char *text);
 
-/* How complaints of conditions go on that name files. */
+/* The end of errors of conditions that have the name of a file in them. */
 #define NAMED_FILES "; in a condition other files have names: --where 'Y > 0' --with Y=FILE:/PATH"
 
 /* ---- Arrays beside the dataset ------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
-/* Template: the first of a run's largest, or least, floats: its value and its index. Elements are compared as ranks,
- * integers in the same order, of which the largest wins; zeros of both signs have the same. A NaN's is above that of
- * every number, or with SKIP below. From NAME, ELEMENT, SKIP and
+/* Template: the first of a run's largest, or least, floats: its value and its index. Elements become ranks, integers in
+ * the same order, or for the least in the opposite one, of which the largest wins. Both zeros have one rank. A NaN's is
+ * above that of every number, or with SKIP below. From NAME, ELEMENT, SKIP and
  *   RANK          the signed type of the element's size
  *   RANK_MOST     its largest value
  *   INFINITE      the bits of +infinity

@@ -3,14 +3,14 @@
 #define ELEMENT uint8_t
 #define INDEX uint8_t
 
-static inline uint64_t count_of_run_bool(const ndr_tile *tile) {
+static inline uint64_t run_count_word(const ndr_tile *tile) {
   return word_of((double)sum_of_bytes(tile, 0, true));
 }
 
 static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
     const uint64_t elements = word_of((double)(tile->rows * tile->lanes));
-    deposit_run(join_add2, 2, tile, (const uint64_t[]){count_of_run_bool(tile), elements}, states, pitch);
+    deposit_run(join_add2, 2, tile, (const uint64_t[]){run_count_word(tile), elements}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -22,7 +22,7 @@ static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_add, 1, tile, (const uint64_t[]){count_of_run_bool(tile)}, states, pitch);
+    deposit_run(join_add, 1, tile, (const uint64_t[]){run_count_word(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -37,7 +37,7 @@ static void var_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[3 * NDR_LANES];
   if (is_one_run(tile)) {
     WORD(0)[0] = word_of((double)(tile->rows * tile->lanes));
-    WORD(1)[0] = WORD(2)[0] = count_of_run_bool(tile);
+    WORD(1)[0] = WORD(2)[0] = run_count_word(tile);
     deposit_exact_moments(tile, words, states, pitch);
     return;
   }

@@ -42,7 +42,7 @@ INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   bool unordered = false;
   if (lanes < RUN_LANES) return false;
   EACH_LANE(best[l] = largest ? -(ELEMENT)INFINITY : (ELEMENT)INFINITY)
-  if (is_run(tile)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
+  if (has_run_lanes(tile)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
   for (int64_t row = 0, rows; row < tile->rows && !unordered; row += rows) {
     rows = row + several <= tile->rows ? several : 1;
     const char *soon = SOON(row), *soon1 = SOON(row + rows - 1);
@@ -60,24 +60,6 @@ INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
     }
   }
   return !unordered;
-}
-
-/* The value and the index of the first of a run's largest, or least, elements. Returns false if the tile is no run, if
- * an element is NaN, or if the index does not grow along memory. */
-INLINE bool NAME(argument)(bool largest, const ndr_tile *tile, uint64_t *value, uint64_t *index) {
-  ALIGNED ELEMENT best[RUN_LANES];
-  const ELEMENT *at = tile->data;
-  if (!is_run(tile) || tile->index_lane <= 0 || tile->index_row != tile->index_lane * RUN_LANES) return false;
-  if (!NAME(extremes)(largest, tile, best)) return false;
-  for (int64_t l = 1; l < RUN_LANES; l++)
-    if (largest ? best[l] > best[0] : best[l] < best[0]) best[0] = best[l];
-  const NAME(vector) wanted = VEC(set1)(best[0]);
-  int64_t first = 0;
-  while (COMPARE(VEC(loadu)(at + first), wanted, _CMP_EQ_OQ) == 0) first += PER;
-  while (at[first] != best[0]) first++;
-  *value = word_of((double)at[first]);
-  *index = (uint64_t)(tile->index + first * tile->index_lane);
-  return true;
 }
 
 #undef PER

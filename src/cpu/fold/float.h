@@ -139,8 +139,9 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 }
 
 /* Adds up a tile that is one run; false where it is none. */
-#define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
-#define MOMENTS_OF_RUN (is_run(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
+#define RUN(op) (has_run_lanes(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
+#define MOMENTS_OF_RUN                                                                                                 \
+  (has_run_lanes(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
 #define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
 /* Adds up a tile of dense rows that are too long to be read four at a time; false where it is none. */
 #define DENSE(words)                                                                                                   \
@@ -283,10 +284,8 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #ifdef RUN_PART
 #include "cpu/fold/extreme.h"
 #define EXTREMES(largest, best) NAME(extremes)(largest, tile, best)
-#define ARGUMENT(largest) NAME(argument)(largest, tile, words, WORD(1))
 #else
 #define EXTREMES(largest, best) false
-#define ARGUMENT(largest) false
 #endif
 
 #define REAL_OF(x) (double)(x)
@@ -310,7 +309,8 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
-    if (ARGUMENT((limit) < 0)) {                                                                                       \
+    if (is_one_run(tile) && ascends(tile)) {                                                                           \
+      NAME(argument_of_run)(tile, (limit) < 0, words);                                                                 \
       deposit(JOIN_FLOAT(arg##op), 2, tile, words, states, pitch);                                                     \
       return;                                                                                                          \
     }                                                                                                                  \
@@ -382,7 +382,6 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #undef START
 #undef WINS
 #undef EXTREMES
-#undef ARGUMENT
 #undef VEC
 #undef COMPARE
 #undef RANK

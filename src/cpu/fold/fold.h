@@ -1,7 +1,8 @@
 /* The machine-dependent half of the fast families: micro-kernels that fold a tile of elements into states.
  *
  * A tile is `rows` rows of `lanes` contiguous elements. Every kernel works on lanes that do not depend on each other,
- * so the compiler vectorises it for whatever width the instruction set has, and all of them give the same bits. Lane l
+ * or, where a tile is one run and the result exact, on its elements in any order, so the compiler vectorises it for
+ * whatever width the instruction set has, and all of them give the same bits. Lane l
  * belongs to output l % period. A period of `lanes` means a row of outputs, a period of 1 a run of one output, and a
  * period of 3 the three channels of an image.
  *
@@ -12,7 +13,9 @@
 #include "core/state.h"
 
 #define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
-#define NDR_ROWS 255   /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
+/* The most rows, but of tiles for `across` and `along`: 8 bits count them, and 16 bits hold their sum of 8-bit
+ * elements. */
+#define NDR_ROWS 255
 /* Bytes behind gathered or converted elements that kernels may read: more than half a register of any instruction set.
  */
 #define NDR_SPARE_BYTES 64
@@ -26,7 +29,7 @@ typedef struct ndr_tile {
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
                            * lanes are outputs */
   int64_t spare;          /* elements behind the last lane of each row that may be read; they do not enter results */
-  int64_t lane_stride;    /* only kernels of `across` look at it: to the others lanes are contiguous */
+  int64_t lane_stride;    /* only kernels of `across` and `along` look at it: to the others lanes are contiguous */
   int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
@@ -98,9 +101,9 @@ typedef struct ndr_isa {
   /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
   ndr_fold *fold[2][NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [skip_nan][dtype][op] */
   /* Folds the array's elements where rows are contiguous (row_stride 1) and lanes are not: each lane is an output with
-   * a short run of its own. NULL where there is none; NaN elements count. */
+   * a run of its own, and eight lanes are folded at a time. NULL where there is none; NaN elements count. */
   ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [dtype][op] */
-  /* The same where runs are long and indices grow along them (index_row > 0): lanes are folded one by one. */
+  /* The same, one lane after the other, for long runs along which indices grow (index_row > 0). */
   ndr_fold *along[NDR_DTYPE_COUNT][NDR_OP_COUNT];
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_turn *turn[5];                                      /* the same; NULL: there is none */

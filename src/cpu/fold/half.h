@@ -1,4 +1,4 @@
-/* Template, part 9: sums, any, all, count, valid, argmin and argmax of 16-bit floats, with NaN
+/* Template, part 9: sums, extremes (rank.h), any, all, count and valid of 16-bit floats, with NaN
  * elements counted or left out, from
  *   NAME(kernel)     how its functions are called
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
@@ -115,7 +115,7 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
   f64x8 sums[RUN_LANES / 8] = {{{{0}}}};
   ALIGNED double lanes[RUN_LANES];
   int64_t row = 0;
-  if (!is_run(tile) || tile->cached || tile->in_f64) return false;
+  if (!has_run_lanes(tile) || tile->cached || tile->in_f64) return false;
   for (; row + 16 <= tile->rows; row += 16) NAME(add_few_of_run)(ROW(row), 16, sums);
   if (tile->rows & 8) NAME(add_few_of_run)(ROW(row), 8, sums), row += 8;
   if (tile->rows & 4) NAME(add_few_of_run)(ROW(row), 4, sums), row += 4;

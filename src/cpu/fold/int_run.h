@@ -1,4 +1,4 @@
-/* Template: what tiles that are one run of integers come to. Integers may be added up in any order: in registers, at
+/* Template: results of tiles that are one run of integers. Integers may be added up in any order: in registers, at
  * up to twice the rate of FOLD_ROWS. int.h includes it, and its parameters are those of int.h, besides
  *   SUM_OF_RUN     the sum of a run; where it is not defined, compilers vectorise
  *   COUNT_OF_RUN   the same of the number of elements that are not 0 */
@@ -7,17 +7,18 @@ static inline uint64_t NAME(sum_of_run)(const ndr_tile *tile) {
 #ifdef SUM_OF_RUN
   return (uint64_t)SUM_OF_RUN(tile);
 #else
-  SUM sum = 0;
-  FOLD_RUN(SUM s = 0, s = (SUM)(s + (SUM)x), sum = (SUM)(sum + s));
-  return (uint64_t)sum;
+  uint64_t sum = 0;
+  FOLD_RUN(SUM s = 0, s = (SUM)(s + (SUM)x), sum += (uint64_t)s);
+  return sum;
 #endif
 }
 
 #if MOMENTS
-/* The halves of squares are added up apart: as many bits as a square has hold the sums of a block. */
+/* The halves of squares are added up apart: as many bits as a square has hold the sums of a block. Products are formed
+ * in 32 bits, because those of uint16_t are int, and overflow. */
 #define HALF (8 * sizeof(ELEMENT))
 #define ADD_SQUARE                                                                                                     \
-  const SQUARE square = (SQUARE)((SQUARE)x * (SQUARE)x);                                                               \
+  const SQUARE square = (SQUARE)((uint32_t)x * (uint32_t)x);                                                           \
   low = (SQUARE)(low + (square & (((SQUARE)1 << HALF) - 1)));                                                          \
   high = (SQUARE)(high + (square >> HALF))
 _Static_assert(BLOCK_ELEMENTS << HALF <= (int64_t)1 << 2 * HALF, "the sums of halves of squares");

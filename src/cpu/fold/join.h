@@ -127,7 +127,7 @@ static inline ndr_tile run_of(const ndr_tile *tile, int64_t lane, int64_t bytes)
                     .index_lane = tile->index_row};
 }
 
-/* A kernel that folds each lane l as a run and writes what it comes to to words, by the code that follows. */
+/* Defines a kernel that folds each lane l as a run: the code writes the words of its state to those of lane l. */
 #define ALONG(op, word_count, join, ...)                                                                               \
   static void NAME(along_##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                \
     ALIGNED uint64_t words[(word_count)*NDR_LANES];                                                                    \
@@ -211,7 +211,7 @@ static void deposit_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_
   deposit(join_moments, 3, tile, words, states, pitch);
 }
 
-/* The same of those of each lane. */
+/* The same after joining the lanes of each output. */
 static void settle_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t *states, int64_t pitch) {
   collapse(join_add3, tile, words);
   deposit_exact_moments(tile, words, states, pitch);

@@ -136,7 +136,7 @@ static inline int64_t rounded_lanes(const ndr_tile *tile, int64_t bytes) {
 /* Needs ELEMENT and tile. */
 #define ROUNDED_LANES rounded_lanes(tile, (int64_t)sizeof(ELEMENT))
 
-static inline bool is_run(const ndr_tile *tile) {
+static inline bool has_run_lanes(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
 
@@ -145,7 +145,7 @@ static inline bool is_one_run(const ndr_tile *tile) {
   return tile->period == 1 && !tile->rows_at && (tile->row_stride == tile->lanes || tile->rows == 1);
 }
 
-/* Whether those that come later in a run have higher indices. */
+/* Whether indices grow along a tile that is one run, so that the first of equal elements has the lowest. */
 static inline bool ascends(const ndr_tile *tile) {
   return tile->index_lane > 0 && (tile->rows == 1 || tile->index_row == tile->index_lane * tile->lanes);
 }
@@ -307,8 +307,8 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
     END;                                                                                                               \
   }
 
-/* The place of the first element x for which `yes` is 1 rather than 0, of which there is one, in the block of a run
- * that begins `first` elements after its start: added to `first`. Also needs INDEX. */
+/* `first` is where a block of a run begins that has an element x for which `yes` is 1 rather than 0; adds the place of
+ * the first such element in the block. Also needs INDEX. */
 #define FIND_FIRST(first, yes)                                                                                         \
   do {                                                                                                                 \
     const ELEMENT *from_ = (const ELEMENT *)tile->data + (first);                                                      \

@@ -1,6 +1,6 @@
 /* Template: least and largest elements of 16-bit floats without converting them: half.h includes it, and its parameters
- * are those of half.h. To argmin and argmax elements have the ranks of argument_run.h. To the others -0 is lower than
- * 0. */
+ * are those of half.h. argmin and argmax use the ranks of argument_run.h, where zeros are equal; min, max and ptp use
+ * signed ranks, in which -0 is below 0. */
 #if SKIP
 #define RANK_JOIN(op) join_##op##_skip
 #else

@@ -51,11 +51,15 @@ static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 #ifdef PRESENT
+static inline uint64_t NAME(valid_of_run)(const ndr_tile *tile) {
+  uint64_t count = 0;
+  FOLD_RUN(INDEX c = 0, c = (INDEX)(c + (PRESENT)), count += (uint64_t)c);
+  return count;
+}
+
 static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    uint64_t count = 0;
-    FOLD_RUN(INDEX c = 0, c = (INDEX)(c + (PRESENT)), count += (uint64_t)c);
-    deposit_run(join_add_int, 1, tile, &count, states, pitch);
+    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(valid_of_run)(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -69,6 +73,9 @@ static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #if !SKIP
 ALONG(count, 1, join_add_int, words[l] = NAME(count_of_run)(&run))
 ALONG(any, 1, join_or, words[l] = NAME(count_of_run)(&run) != 0)
+#ifdef PRESENT
+ALONG(valid, 1, join_add_int, words[l] = NAME(valid_of_run)(&run))
+#endif
 ALONG(all, 1, join_and, words[l] = NAME(count_of_run)(&run) == (uint64_t)run.lanes)
 #endif
 

@@ -25,7 +25,7 @@ static int64_t code_bytes(int values) {
 
 static int64_t rows_of_block(const ndr_nest *nest) {
   int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
-  return rows < 1 ? 1 : rows < nest->rows ? rows : nest->rows;
+  return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
 }
 
 /* The largest code, with room for all its values. */

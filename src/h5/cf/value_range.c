@@ -54,7 +54,8 @@ static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
   write_value(axis, ends[1], most);
   char hint[80] = "";
   size_t digits = strspn(text, "0123456789");
-  if (axis->time && digits == 6 && (!text[digits] || text[digits] == ':'))
+  bool month = digits == 6 && strncmp(text + 4, "01", 2) >= 0 && strncmp(text + 4, "12", 2) <= 0;
+  if (axis->time && month && (!text[digits] || text[digits] == ':'))
     snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
   return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s", axis->name, text, axis->name, least,
                   most, hint);

@@ -13,8 +13,8 @@
  * all, as they are stored, or after they are unpacked and converted to the units of the file `axis_part`. */
 typedef enum ndr_axis_kind { NDR_AXIS_NONE = 0, NDR_AXIS_STORED, NDR_AXIS_CONVERTED } ndr_axis_kind;
 
-/* Coordinates of a file of a series along the dim in which the files follow each other, as they are unpacked. Several
- * ask for them: who looks whether files overlap, groups, weights, and the time of results. */
+/* Coordinates of a file of a series along the dim in which the files follow each other, as they are unpacked: to
+ * find whether files overlap, and for groups, weights and the time of results. */
 typedef struct ndr_kept_values {
   const ndr_h5_dataset *of; /* not of a copy of it, whose dims may be others */
   int d;

@@ -62,7 +62,7 @@ static ndr_status check_selected(ndr_h5_dataset *const *parts, int count) {
                   count > 1 ? ", and the other files have nothing of it, either" : "");
 }
 
-enum { MOST_KEPT = 2 << 20 };
+enum { MOST_KEPT = 2 << 20 }; /* values: 16 MiB */
 
 /* Coordinates along the series are read once, unless they take more memory than that is worth. */
 static void keep_axis(ndr_h5_dataset *series) {

@@ -15,6 +15,8 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define TRANSPOSE_RATE 25e9    /* transposed */
 #define LAYER_RATE 6e9         /* the same of layers, two cache lines at a time from anywhere */
 #define ACROSS_RATE 40e9       /* not transposed, but added up as they lie, by fold/across.h */
+#define LANE_RATE 70e9         /* long lanes of contiguous elements, one after the other */
+#define LANE_SECONDS 12e-9     /* starting each of them */
 #define GATHER_SECONDS 0.5e-9  /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9     /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9     /* starting a row */
@@ -148,11 +150,28 @@ static double far_seconds(const ndr_nest *nest, double bytes, double total) {
   return apart >= PAGE && lane < STREAM ? seconds + lanes * FAR_LANE_SECONDS : seconds;
 }
 
+/* Bytes of lanes that are long, but not so long that programs, for which they are transposed, lose more than others
+ * gain by folding them as they lie. */
+#define LONG_LANE 512
+#define LONGEST_LANE 4096
+
+/* Whether a tile has long lanes whole, which most ops fold as they lie. This does not depend on the ops, either. */
+static bool has_long_lanes(const ndr_nest *nest, const ndr_canonical *problem) {
+  const int64_t bytes = nest->rows * (int64_t)ndr_dtype_bytes(problem->dtype);
+  return nest->form == NDR_NEST_ROWS && nest->row_stride == 1 && nest->lane_stride != 1 && nest->layers == 1 &&
+         nest->rows == nest->row_extent && !nest->rows_scattered && !problem->skip_nan && problem->operand_count == 0 &&
+         bytes >= LONG_LANE && bytes <= LONGEST_LANE;
+}
+
 /* Seconds that one op takes one thread. */
 static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
+  if (has_long_lanes(nest, problem)) {
+    const double lane = LANE_SECONDS + (double)nest->rows * bytes / LANE_RATE;
+    return tiles * (TILE_SECONDS + (double)nest->lanes * lane) + output_seconds(nest, problem);
+  }
   double row = bytes < 4 && (double)nest->lanes * bytes < 64 ? SHORT_ROW_SECONDS : ROW_SECONDS;
   double one = TILE_SECONDS + rows * row + tile * (double)nest->gap * bytes / (nest->gap > 1 ? GAP_RATE : FOLD_RATE) +
                tile_gather_seconds(nest, problem, tile) + far_seconds(nest, bytes, elements * bytes) +

@@ -30,7 +30,8 @@ static const struct {
     /* kept, with little between outputs, which is read */
     {"min u8 [305:98944,773:128,16:8] /1", "rows"},
     /* reduced and long */
-    {"sum f32 [1000,1000] /1", "runs"},
+    {"sum f32 [1000,2000] /1", "runs"},
+    {"sum f32 [1000,1000] /1", "tile"},
     {"sum f32 [1000000] /0", "runs"},
     {"sum f32 [3,100000] /1", "runs"},
     {"argmax f64 [100,10000] /1", "runs"},
@@ -38,8 +39,8 @@ static const struct {
     {"sum f32 [100,7,5000] /0,2", "runs"},
     {"sum f32 [1000,10,64] /0,2", "runs"},
     {"mean f32 [256,16,7,7] /0,2,3", "runs"},
-    {"sum f32 [1000:-1000,1000:-1] /1", "runs"},
-    {"sum f32 [1000:1,1000:1000] /0", "runs"},
+    {"sum f32 [1000:-2000,2000:-1] /1", "runs"},
+    {"sum f32 [2000:1,1000:2000] /0", "runs"},
     {"sum f32 [1000000:3] /0", "runs"},
     {"sum f32 [1000:0,1000] /0,1", "runs"},
     /* short and kept */

@@ -291,6 +291,19 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #define REAL_OF(x) (double)(x)
 #include "cpu/fold/argument_run.h"
 
+#if !SKIP
+/* The value of the first of a run's largest, or least, elements. */
+INLINE uint64_t NAME(extreme_of_run)(const ndr_tile *tile, bool largest) {
+  uint64_t words[NDR_LANES + 1];
+  NAME(argument_of_run)(tile, largest, words);
+  return words[0];
+}
+
+ALONG(min, 1, join_min_f64, words[l] = NAME(extreme_of_run)(&run, false))
+ALONG(max, 1, join_max_f64, words[l] = NAME(extreme_of_run)(&run, true))
+ALONG(ptp, 2, join_ptp_f64, words[l] = NAME(extreme_of_run)(&run, false); WORD(1)[l] = NAME(extreme_of_run)(&run, true))
+#endif
+
 #define EXTREME(op, limit, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = ROUNDED_LANES;                                                                               \

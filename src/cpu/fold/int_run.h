@@ -70,6 +70,8 @@ ARGUMENT_OF_RUN(min, MOST, <)
 ARGUMENT_OF_RUN(max, LEAST, >)
 #undef ARGUMENT_OF_RUN
 
+ALONG(min, 1, JOIN_INT(min), words[l] = (uint64_t)NAME(min_of_run)(&run))
+ALONG(max, 1, JOIN_INT(max), words[l] = (uint64_t)NAME(max_of_run)(&run))
 ALONG(argmin, 2, JOIN_INT(argmin), NAME(argmin_of_run)(&run, words + l))
 ALONG(argmax, 2, JOIN_INT(argmax), NAME(argmax_of_run)(&run, words + l))
 ALONG(ptp, 2, JOIN_INT(ptp), words[l] = (uint64_t)NAME(min_of_run)(&run); WORD(1)[l] = (uint64_t)NAME(max_of_run)(&run))

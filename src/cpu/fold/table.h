@@ -322,12 +322,12 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
   { [NDR_SUM] = across_sum_##name, [NDR_MEAN] = across_mean_##name, [NDR_NORM2] = across_norm2_##name }
 
 #define ALONG_TRUTH(name) [NDR_ANY] = along_any_##name, [NDR_ALL] = along_all_##name, [NDR_COUNT] = along_count_##name
-#define ALONG_FLOATS(name) ALONG_NUMBERS(name), [NDR_VALID] = along_valid_##name
-#define ALONG_NUMBERS(name) ALONG_TRUTH(name), [NDR_ARGMIN] = along_argmin_##name, [NDR_ARGMAX] = along_argmax_##name
-#define ALONG_INTEGERS(name) ALONG_NUMBERS(name), [NDR_PTP] = along_ptp_##name
+#define ALONG_INTEGERS(name)                                                                                           \
+  ALONG_TRUTH(name), [NDR_MIN] = along_min_##name, [NDR_MAX] = along_max_##name, [NDR_PTP] = along_ptp_##name,         \
+                     [NDR_ARGMIN] = along_argmin_##name, [NDR_ARGMAX] = along_argmax_##name
 #define ALONG_SHORT(name) ALONG_INTEGERS(name), [NDR_VAR] = along_var_##name, [NDR_STD] = along_var_##name
-#define ALONG_HALVES(name)                                                                                             \
-  ALONG_INTEGERS(name), [NDR_VALID] = along_valid_##name, [NDR_MIN] = along_min_##name, [NDR_MAX] = along_max_##name
+#define ALONG_FLOATS(name) ALONG_INTEGERS(name), [NDR_VALID] = along_valid_##name
+#define ALONG_COMPLEX(name) ALONG_TRUTH(name), [NDR_VALID] = along_valid_##name
 
 #ifdef __AVX2__
 #define ACROSS_BOOL                                                                                                    \
@@ -388,12 +388,12 @@ static const ndr_isa isa = {
               [NDR_U16] = {ALONG_SHORT(u16)},
               [NDR_U32] = {ALONG_INTEGERS(u32)},
               [NDR_U64] = {ALONG_INTEGERS(u64)},
-              [NDR_F16] = {ALONG_HALVES(f16)},
-              [NDR_BF16] = {ALONG_HALVES(bf16)},
+              [NDR_F16] = {ALONG_FLOATS(f16)},
+              [NDR_BF16] = {ALONG_FLOATS(bf16)},
               [NDR_F32] = {ALONG_FLOATS(f32)},
               [NDR_F64] = {ALONG_FLOATS(f64)},
-              [NDR_C64] = {ALONG_TRUTH(c64), [NDR_VALID] = along_valid_c64},
-              [NDR_C128] = {ALONG_TRUTH(c128), [NDR_VALID] = along_valid_c128}},
+              [NDR_C64] = {ALONG_COMPLEX(c64)},
+              [NDR_C128] = {ALONG_COMPLEX(c128)}},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
     .turn = {gather_8_turn, gather_16_turn, gather_32_turn, gather_64_turn, NULL},
     .convert =

@@ -55,9 +55,10 @@ def is_crash_of_hdf5(lines):
     return any("AddressSanitizer" in line for line in lines) and bool(own) and "libhdf5" in own[0]
 
 
-# What is lost of a damaged file's attributes costs a line each, whatever else comes of it; so does a file joined with itself.
+# What is lost of a damaged file's attributes costs a line each, whatever else comes of it; so do a file joined with itself,
+# and the choice among datasets of which damage has left one the most dims.
 REMARK = re.compile(r"h5gpured: .*: (its attributes?.* (cannot be read|is ignored$)|the attribute .* is left out: |the bounds of .* are not used: |"
-                    r"its .* overlaps that of )")
+                    r"its .* overlaps that of |took .*, which has the most dims)")
 
 
 class Runner:
@@ -128,6 +129,18 @@ def check_lies(runner, folder):
         elif may_succeed is not None and (status == 0) != may_succeed:
             problems.append(f"{name}: {'refused' if may_succeed else 'reduced'}")
     return problems
+
+
+def check_wide_coordinate(runner, folder):
+    """A coordinate whose type claims 3.9 GB for each number, for which HDF5 would take that memory."""
+    path = hostile_files.make_wide_coordinate(folder)
+    with subprocess.Popen([runner.tool, "-d", "1", "--format", "csv", f"{path}:/d"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env=runner.environment) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 1:
+        return [f"wide.h5: status {process.returncode}"]
+    return [f"wide.h5: took {usage.ru_maxrss >> 10} MiB"] if usage.ru_maxrss > 1 << 20 else []
 
 
 # ---- Damage ---------------------------------------------------------------------------------------------------------
@@ -238,7 +251,7 @@ def main():
         sound = [os.path.join(folder, name) for name in hostile_files.make_sound(folder)]
         paths = sound + list(files_of(asked.files))
         problems = [f"{path}: sound, but not read" for path in sound if not runner.datasets(path)[0]]
-        problems += check_lies(runner, folder)
+        problems += check_lies(runner, folder) + check_wide_coordinate(runner, folder)
         problems += check_damage(runner, folder, paths, asked)
     for kind, runs in (("crash inside HDF5", runner.crashes), ("not done in time", runner.unfinished)):
         print(*(f"{kind}: {arguments}" for arguments in runs), sep="\n")

@@ -203,3 +203,18 @@ def make_loops(path):
         file["a/b/c"] = file["/"]
         file["a/again"] = file["a"]
         file["x"], file["y"] = h5py.SoftLink("/y"), h5py.SoftLink("/x")
+
+
+def make_wide_coordinate(folder):
+    """A coordinate whose type says that a number has 3.9 GB. Returns the path."""
+    path = os.path.join(folder, "wide.h5")
+    with h5py.File(path, "w") as file:
+        lat = file.create_dataset("lat", data=np.linspace(-50, 50, 6))
+        lat.make_scale("lat")
+        file.create_dataset("d", data=np.ones((6, 8), "f4")).dims[0].attach_scale(lat)
+    with open(path, "r+b") as file:
+        message = bytes([0x11, 0x20, 0x3f, 0x00, 8, 0, 0, 0])  # that of the type f64, with its size
+        at = file.read().index(message)
+        file.seek(at + 7)
+        file.write(b"\xe7")
+    return path

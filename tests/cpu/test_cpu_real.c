@@ -1,5 +1,5 @@
 /* 64-bit integers become the nearest f64, ties to even, on every instruction set: where they are converted, and where
- * means of columns and of rows add them up. */
+ * means of columns and of rows add them up. And variances of f64. */
 #include <string.h>
 
 #include "core/types.h"
@@ -55,8 +55,32 @@ START_TEST(integers_become_the_nearest_f64) {
 }
 END_TEST
 
+/* Variances of rows whose first element lies far from the others. The first of these alone would cost log2 of their
+ * number of bits. */
+START_TEST(variances_keep_their_digits) {
+  enum { ROWS = 64, LENGTH = 400 };
+  static double rows[ROWS * LENGTH], got[ROWS];
+  int64_t shape[] = {ROWS, LENGTH}, one[] = {ROWS};
+  const int last = 1;
+  rng random = {test_seed()};
+  for (int i = 0; i < ROWS * LENGTH; i++) rows[i] = (double)rng_between(&random, -1000000, 1000000) / 1e6;
+  for (int r = 0; r < ROWS; r++) rows[r * LENGTH] = 1e4 + (double)r;
+  DLTensor array = ndr_tensor(rows, NDR_F64, 2, shape), result = ndr_tensor(got, NDR_F64, 1, one);
+  assert_ok(ndreduce(&array, 1, &last, NDR_VAR, &result, NULL));
+  for (int r = 0; r < ROWS; r++) {
+    long double mean = 0, squares = 0;
+    for (int i = 0; i < LENGTH; i++) mean += rows[r * LENGTH + i];
+    mean /= LENGTH;
+    for (int i = 0; i < LENGTH; i++) squares += (rows[r * LENGTH + i] - mean) * (rows[r * LENGTH + i] - mean);
+    const double error = (double)(got[r] / (squares / LENGTH) - 1);
+    ck_assert_msg(error < 0x1p-48 && error > -0x1p-48, "row %d: %g off (seed %llu)", r, error,
+                  (unsigned long long)test_seed());
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("64-bit integers as f64");
-  suite_case(suite, "real", 30, integers_become_the_nearest_f64, NULL);
+  suite_case(suite, "real", 30, integers_become_the_nearest_f64, variances_keep_their_digits, NULL);
   return suite_run(suite);
 }

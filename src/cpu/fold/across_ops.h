@@ -57,8 +57,20 @@
 #define COUNTED 0
 #include "cpu/fold/across.h"
 
-/* Distances are taken from the first element x of a row: (mean - x)^2 <= M2, so the subtraction in settle_moments loses
- * few bits (see var in float.h). */
+/* The median of a row's first three elements, or the first of fewer; 0 if it is NaN. */
+static double NAME(middle_of)(const ELEMENT *at, int64_t count) {
+  ALIGNED double x[8];
+  f64x8 v;
+  LOAD_REAL(&v, at, lower(count, 3));
+  memcpy(x, &v, sizeof x);
+  const double least = x[0] < x[1] ? x[0] : x[1], most = x[0] < x[1] ? x[1] : x[0];
+  const double middle = count < 3 ? x[0] : x[2] < least ? least : x[2] > most ? most : x[2];
+  return middle == middle ? middle : 0;
+}
+
+/* Distances are taken from an element x of a row: (mean - x)^2 <= M2, so the subtraction in settle_moments loses at
+ * most log2 of their number of bits (see var in float.h), and few unless x is far from the others. A single one that
+ * is, is not the median of three. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
   i64x8 present;
@@ -72,8 +84,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
       const int64_t lane = lower(first + r, lanes - 1);
       const ELEMENT *at = (const ELEMENT *)tile->data + lane * tile->lane_stride;
       f64x8 s = {{{0}}}, q = {{{0}}};
-      LOAD_REAL(&v, at, 1);
-      const double x = v.part[0][0] == v.part[0][0] ? v.part[0][0] : 0;
+      const double x = NAME(middle_of)(at, tile->rows);
       shift[lane] = x;
       for (int64_t i = 0; i < whole; i += 8) {
         __builtin_prefetch((const char *)(at + i) + AHEAD);

@@ -31,6 +31,9 @@ static htri_t is_short(hid_t scale, hid_t type) {
   return bytes < 0 ? -1 : bytes <= MOST_TEXT;
 }
 
+/* No number has more, whatever a damaged file claims: HDF5 would take as much memory for each coordinate. */
+enum { MOST_NUMBER_BYTES = 64 };
+
 /* That of a new dim is a single number. */
 static htri_t holds_elements(hid_t scale, int64_t length, int dims, bool texts) {
   hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
@@ -38,7 +41,8 @@ static htri_t holds_elements(hid_t scale, int64_t length, int dims, bool texts) 
   int ndim = H5Sget_simple_extent_ndims(space);
   hssize_t count = H5Sget_simple_extent_npoints(space);
   htri_t holds = kind == H5T_INTEGER || kind == H5T_FLOAT || (texts && kind == H5T_STRING);
-  if (kind == H5T_NO_CLASS || ndim < 0 || count < 0) holds = -1;
+  bool huge = kind != H5T_STRING && type >= 0 && H5Tget_size(type) > MOST_NUMBER_BYTES;
+  if (kind == H5T_NO_CLASS || ndim < 0 || count < 0 || (holds > 0 && huge)) holds = -1;
   if (holds > 0) holds = ndim == dims && count == length;
   if (holds > 0 && kind == H5T_STRING) holds = is_short(scale, type);
   if (space >= 0) H5Sclose(space);

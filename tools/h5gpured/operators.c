@@ -131,12 +131,14 @@ static char *rewrite(const h5gpured_options *options, const head *h) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Reads NUMBER,NUMBER,... into values[]; -1 where it is none, or beyond f64, else how many there are. */
+/* Reads NUMBER,NUMBER,... into values[]; -1 where it is none, has hexadecimal digits or is beyond f64, else how many
+ * there are. */
 static int read_values(const char *text, int most, double *values) {
   for (int count = 0;;) {
     char *end;
     double value = strtod(text, &end);
     if (end == text || isspace((unsigned char)*text) || (*end && *end != ',')) return -1;
+    if (memchr(text, 'x', (size_t)(end - text)) || memchr(text, 'X', (size_t)(end - text))) return -1;
     if (isinf(value) && !strpbrk(text, "iI")) return -1;
     if (count < most) values[count] = value;
     count++;

@@ -164,6 +164,7 @@ static int64_t spare_behind(const ndr_engine *engine, const ndr_tile *tile, int6
 static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile_place *place, ndr_tile *tile,
                      int64_t offset, int64_t groups, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
+  const struct ndr_machine *machine = engine->machine;
   int64_t row = nest->lanes / nest->period, rest = groups % row;
   int64_t tail_offset = (groups - rest) * (nest->row_stride / row);
   ndr_tile tail = *tile;
@@ -179,8 +180,7 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
   tail.lanes = rest * nest->period;
   tail.rows = 1;
   tail.spare = spare_behind(engine, &tail, offset + tail_offset);
-  for (int w = 0; engine->machine && w < engine->machine->walked_count; w++)
-    place->at[w] += (groups - rest) * engine->machine->walked[w].lane;
+  for (int w = 0; machine && w < machine->walked_count; w++) place->at[w] += (groups - rest) * machine->walked[w].lane;
   fold_tile(engine, scratch, place, &tail, states);
 }
 

@@ -136,21 +136,20 @@ static void fold_gathered(const ndr_engine *engine, const ndr_scratch *scratch, 
 
 static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
                       uint64_t *states) {
-  const int64_t step = engine->nest->gather_rows;
+  const int64_t step = engine->nest->gather_rows, apart = step * tile->row_stride * engine->bytes;
   if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
   if (fold_across(engine, tile, states) == 0) return;
   while (tile->rows > step) {
+    tile->rows_ahead = 0;
     ndr_tile part = *tile;
     part.rows = step;
-    part.rows_ahead = 0;
-    if (tile->ahead) part.ahead = step * tile->row_stride * engine->bytes;
+    if (tile->ahead) part.ahead = apart;
     fold_gathered(engine, scratch, &part, states);
-    tile->data = ndr_row_at(tile, step, engine->bytes);
+    tile->data = (const char *)tile->data + apart;
     tile->index += step * tile->index_row;
     tile->rows -= step;
     tile->fresh = false;
-    if (tile->ahead) tile->ahead -= step * tile->row_stride * engine->bytes;
-    tile->rows_ahead = 0;
+    if (tile->ahead) tile->ahead -= apart;
   }
   fold_gathered(engine, scratch, tile, states);
 }

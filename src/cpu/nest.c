@@ -350,8 +350,7 @@ static int64_t gather_gap(const ndr_nest *nest, const ndr_canonical *problem, co
  * `across` and `along` then read each lane to its end. This does not depend on the operators (see rate_of_rows in
  * nest_plan.c). */
 static bool has_whole_runs(const ndr_nest *nest, const ndr_canonical *problem, const ndr_axis *rows) {
-  if (rows->stride != 1 || rows->scattered || nest->lane_stride == 1 || nest->row_gap > 1) return false;
-  if (problem->skip_nan) return false;
+  if (rows->stride != 1 || rows->scattered || nest->lane_stride == 1 || problem->skip_nan) return false;
   return rows->size * element_bytes(problem) <= WHOLE_BYTES;
 }
 

@@ -100,6 +100,12 @@ static inline int64_t ndr_nest_width(const ndr_nest *nest) {
   return nest->lanes * nest->layers;
 }
 
+/* Whether each lane of a tile is an output with contiguous elements. */
+static inline bool ndr_nest_lanes_are_runs(const ndr_nest *nest) {
+  return nest->form == NDR_NEST_ROWS && nest->row_stride == 1 && nest->lane_stride != 1 && nest->layers == 1 &&
+         !nest->rows_scattered;
+}
+
 /* Whether the fastest axis is kept. */
 bool ndr_nest_keeps_fastest(const ndr_canonical *problem);
 

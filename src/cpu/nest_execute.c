@@ -197,9 +197,7 @@ static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {
   const ndr_nest *nest = engine->nest;
   const int64_t bytes = nest->rows * engine->bytes;
   const int64_t least = ndr_dtype_is_complex(engine->problem->dtype) ? 2 * SHORT_BYTES : SHORT_BYTES;
-  if (nest->form != NDR_NEST_ROWS || nest->rows_scattered || nest->layers > 1 || nest->row_stride != 1 ||
-      nest->lane_stride == 1 || bytes < least)
-    return NDR_NO_RUNS;
+  if (!ndr_nest_lanes_are_runs(nest) || bytes < least) return NDR_NO_RUNS;
   return bytes >= (engine->bytes < 4 ? 2 * LONG_BYTES : LONG_BYTES) && nest->row_index > 0 ? NDR_LONG_RUNS
                                                                                            : NDR_SHORT_RUNS;
 }

@@ -158,9 +158,8 @@ static double far_seconds(const ndr_nest *nest, double bytes, double total) {
 /* Whether a tile has long lanes whole, which most ops fold as they lie. This does not depend on the ops, either. */
 static bool has_long_lanes(const ndr_nest *nest, const ndr_canonical *problem) {
   const int64_t bytes = nest->rows * (int64_t)ndr_dtype_bytes(problem->dtype);
-  return nest->form == NDR_NEST_ROWS && nest->row_stride == 1 && nest->lane_stride != 1 && nest->layers == 1 &&
-         nest->rows == nest->row_extent && !nest->rows_scattered && !problem->skip_nan && problem->operand_count == 0 &&
-         bytes >= LONG_LANE && bytes <= LONGEST_LANE;
+  return ndr_nest_lanes_are_runs(nest) && nest->rows == nest->row_extent && !problem->skip_nan &&
+         problem->operand_count == 0 && bytes >= LONG_LANE && bytes <= LONGEST_LANE;
 }
 
 /* Seconds that one op takes one thread. */

@@ -117,7 +117,7 @@ static bool open_series(const search *s, const named_value *name, const char *pa
   bool good = true;
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
-    if (with->length != name->length || strncmp(with->name, name->name, (size_t)name->length) != 0) continue;
+    if (!is_named(with, name->name, name->length)) continue;
     texts[count] = with_text(s, with->value, part);
     good = texts[count++] || fail_memory(s);
   }
@@ -131,7 +131,7 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   *count = 0;
   for (int w = 0; w < options->with_count; w++) {
     const named_value *with = &options->withs[w];
-    if ((int)strlen(name) != with->length || strncmp(name, with->name, (size_t)with->length) != 0) continue;
+    if (!is_named(with, name, (int)strlen(name))) continue;
     if (!found) found = with;
     ++*count;
   }
@@ -305,7 +305,7 @@ static bool is_added(const besides *b, const char *name, int length) {
 
 static bool is_set(const h5gpured_options *options, const char *name, int length) {
   for (int i = 0; i < options->set_count; i++)
-    if (options->sets[i].length == length && strncmp(options->sets[i].name, name, (size_t)length) == 0) return true;
+    if (is_named(&options->sets[i], name, length)) return true;
   return false;
 }
 

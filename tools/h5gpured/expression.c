@@ -120,7 +120,7 @@ char *expression_put(const char *text, const named_value *name, double value) {
   number_shortest(value, 17, digits);
   if (isfinite(value) && !strpbrk(digits, ".e")) strcat(digits, ".0");
   while ((count = expression_name(&rest, &found)) > 0) {
-    if (count != name->length || strncmp(found, name->name, (size_t)count) != 0) continue;
+    if (!is_named(name, found, count)) continue;
     fprintf(to, signbit(value) ? "%.*s(%s)" : "%.*s%s", (int)(found - done), done, digits);
     done = rest;
   }

@@ -263,6 +263,8 @@ bool operators_open(const h5gpured_options *options, const ndr_h5_info *info, co
 void operators_close(const h5gpured_options *options, const ndr_op *ops);
 void operators_free(h5gpured_options *options);
 
+bool is_named(const named_value *value, const char *name, int length);
+
 /* The next name of an array or a number in an expression, from *text on; *text is moved behind it. Returns its length,
  * 0 after the last. */
 int expression_name(const char **text, const char **name);

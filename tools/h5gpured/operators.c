@@ -68,8 +68,12 @@ static bool is_name(const char *name, int length, const char *other) {
   return name && (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
 }
 
+bool is_named(const named_value *value, const char *name, int length) {
+  return value->length == length && strncmp(value->name, name, (size_t)length) == 0;
+}
+
 static bool same_name(const named_value *a, const named_value *b) {
-  return a->length == b->length && strncmp(a->name, b->name, (size_t)a->length) == 0;
+  return is_named(a, b->name, b->length);
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
@@ -156,8 +160,7 @@ static char *find_values(const h5gpured_options *options, int i, ndr_op op, cons
   free(copy);
   const named_value *found = NULL;
   for (int s = 0; s < options->set_count; s++)
-    if (options->sets[s].length == length && strncmp(options->sets[s].name, name, (size_t)length) == 0)
-      found = &options->sets[s];
+    if (is_named(&options->sets[s], name, length)) found = &options->sets[s];
   if (!found)
     return reason("--op %s: its parameter %.*s has no value; --set %.*s=%s gives it one", options->op_names[i], length,
                   name, length, name, count > 1 ? "NUMBER,NUMBER,..." : "NUMBER");
@@ -173,7 +176,7 @@ static bool is_in_condition(const h5gpured_options *options, const named_value *
   int count;
   if (!rest || where_is_dataset(rest) || is_name(value->name, value->length, "x")) return false;
   while ((count = expression_name(&rest, &found)) > 0)
-    if (count == value->length && strncmp(found, value->name, (size_t)count) == 0) return true;
+    if (is_named(value, found, count)) return true;
   return false;
 }
 
@@ -184,8 +187,7 @@ static char *check_sets(const h5gpured_options *options, const head *heads) {
     bool used = is_in_condition(options, set);
     for (int i = 0; i < options->op_count; i++)
       for (int k = 0; options->op_texts[i] && k < heads[i].parameter_count; k++)
-        used |= heads[i].parameters[k].length == set->length &&
-                strncmp(heads[i].parameters[k].at, set->name, (size_t)set->length) == 0;
+        used |= is_named(set, heads[i].parameters[k].at, heads[i].parameters[k].length);
     if (!used)
       return reason("--set %.*s: neither an operator nor --where has a parameter of that name", set->length, set->name);
     for (int k = 0; k < s; k++)

@@ -8,13 +8,14 @@ static inline uint64_t run_count_word(const ndr_tile *tile) {
 }
 
 static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  if (is_one_run(tile)) {
-    const uint64_t elements = word_of((double)(tile->rows * tile->lanes));
-    deposit_run(join_add2, 2, tile, (const uint64_t[]){run_count_word(tile), elements}, states, pitch);
-    return;
-  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[2 * NDR_LANES];
+  if (is_one_run(tile)) {
+    *WORD(0) = run_count_word(tile);
+    *WORD(1) = word_of((double)(tile->rows * tile->lanes));
+    deposit(join_add2, 2, tile, words, states, pitch);
+    return;
+  }
   TALLY(x != 0, words);
   EACH_LANE(words[l] = word_of((double)(uint32_t)words[l]); WORD(1)[l] = word_of((double)tile->rows))
   settle(join_add2, 2, tile, words, states, pitch);
@@ -22,7 +23,7 @@ static void mean_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void norm2_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_add, 1, tile, (const uint64_t[]){run_count_word(tile)}, states, pitch);
+    deposit(join_add, 1, tile, (const uint64_t[]){run_count_word(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -36,8 +37,8 @@ static void var_bool(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED uint64_t words[3 * NDR_LANES];
   if (is_one_run(tile)) {
-    WORD(0)[0] = word_of((double)(tile->rows * tile->lanes));
-    WORD(1)[0] = WORD(2)[0] = run_count_word(tile);
+    *WORD(0) = word_of((double)(tile->rows * tile->lanes));
+    *WORD(1) = *WORD(2) = run_count_word(tile);
     deposit_exact_moments(tile, words, states, pitch);
     return;
   }

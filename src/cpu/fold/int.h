@@ -20,7 +20,7 @@
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(sum_of_run)(tile)}, states, pitch);
+    deposit(join_add_int, 1, tile, (const uint64_t[]){NAME(sum_of_run)(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -33,14 +33,15 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  if (REAL_IS_INT && is_one_run(tile)) {
-    const double sum = (double)(int64_t)NAME(sum_of_run)(tile), count = (double)(tile->rows * tile->lanes);
-    deposit_run(join_add2, 2, tile, (const uint64_t[]){word_of(sum), word_of(count)}, states, pitch);
-    return;
-  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED REAL_SUM sum[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
+  if (REAL_IS_INT && is_one_run(tile)) {
+    *WORD(0) = word_of((double)(int64_t)NAME(sum_of_run)(tile));
+    *WORD(1) = word_of((double)(tile->rows * tile->lanes));
+    deposit(join_add2, 2, tile, words, states, pitch);
+    return;
+  }
   EACH_LANE(sum[l] = 0)
   FOLD_ROWS(0, REAL_SUM s = sum[l], s = (REAL_SUM)(s + (REAL_SUM)REAL(x)), sum[l] = s);
   EACH_LANE(words[l] = word_of((double)sum[l]); WORD(1)[l] = word_of((double)tile->rows))
@@ -51,7 +52,7 @@ static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #if MOMENTS
   if (is_one_run(tile)) {
     const double sum = (double)NAME(squares_of_run)(tile);
-    deposit_run(join_add, 1, tile, (const uint64_t[]){word_of(sum)}, states, pitch);
+    deposit(join_add, 1, tile, (const uint64_t[]){word_of(sum)}, states, pitch);
     return;
   }
 #endif
@@ -95,7 +96,7 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define EXTREME(op, start, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     if (is_one_run(tile)) {                                                                                            \
-      deposit_run(JOIN_INT(op), 1, tile, (const uint64_t[]){(uint64_t)NAME(op##_of_run)(tile)}, states, pitch);        \
+      deposit(JOIN_INT(op), 1, tile, (const uint64_t[]){(uint64_t)NAME(op##_of_run)(tile)}, states, pitch);            \
       return;                                                                                                          \
     }                                                                                                                  \
     const int64_t lanes = ROUNDED_LANES;                                                                               \
@@ -130,14 +131,15 @@ EXTREME(max, LEAST, >)
 #undef EXTREME
 
 static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  if (is_one_run(tile)) {
-    const uint64_t ends[] = {(uint64_t)NAME(min_of_run)(tile), (uint64_t)NAME(max_of_run)(tile)};
-    deposit_run(JOIN_INT(ptp), 2, tile, ends, states, pitch);
-    return;
-  }
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
+  if (is_one_run(tile)) {
+    *WORD(0) = (uint64_t)NAME(min_of_run)(tile);
+    *WORD(1) = (uint64_t)NAME(max_of_run)(tile);
+    deposit(JOIN_INT(ptp), 2, tile, words, states, pitch);
+    return;
+  }
   EACH_LANE(least[l] = MOST; most[l] = LEAST)
   FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = x < a ? x : a; b = x > b ? x : b, least[l] = a;
             most[l] = b);

@@ -107,16 +107,6 @@ static void deposit(ndr_join *join, int word_count, const ndr_tile *tile, const 
   for (int w = 0; w < word_count; w++) memcpy(states + w * pitch, WORD(w), (size_t)tile->period * sizeof *words);
 }
 
-/* The same of a tile that is one run. */
-static inline void deposit_run(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words,
-                               uint64_t *states, int64_t pitch) {
-  if (!tile->fresh) {
-    join(states, pitch, words, 1, 1);
-    return;
-  }
-  for (int w = 0; w < word_count; w++) states[w * pitch] = words[w];
-}
-
 /* A lane of a tile whose lanes are outputs with contiguous elements. */
 static inline ndr_tile run_of(const ndr_tile *tile, int64_t lane, int64_t bytes) {
   return (ndr_tile){.data = (const char *)tile->data + lane * tile->lane_stride * bytes,

@@ -30,6 +30,7 @@ static inline double NAME(of_signed_rank)(int16_t rank, bool largest) {
   return rank == NAN_RANK ? (double)NAN : (double)FLOAT_OF((ELEMENT)(ordered & 0x8000 ? ordered ^ 0x7fff : ordered));
 }
 
+/* One word for each output. */
 INLINE void NAME(extremes)(const ndr_tile *tile, bool largest, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED int16_t best[NDR_LANES];
@@ -43,13 +44,13 @@ INLINE void NAME(extremes)(const ndr_tile *tile, bool largest, uint64_t *words) 
   EACH_LANE(best[l] = INT16_MIN)
   FOLD_ROWS(0, int16_t b = best[l], const int16_t r = NAME(signed_rank)(x, largest); b = r > b ? r : b, best[l] = b);
   EACH_LANE(words[l] = word_of(NAME(of_signed_rank)(best[l], largest)))
+  collapse(largest ? RANK_JOIN(max) : RANK_JOIN(min), tile, words);
 }
 
 #define EXTREME(op, largest, join)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     NAME(extremes)(tile, largest, words);                                                                              \
-    if (!is_one_run(tile)) collapse(join, tile, words);                                                                \
     deposit(join, 1, tile, words, states, pitch);                                                                      \
   }
 
@@ -57,7 +58,6 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[2 * NDR_LANES];
   NAME(extremes)(tile, false, WORD(0));
   NAME(extremes)(tile, true, WORD(1));
-  if (!is_one_run(tile)) collapse(RANK_JOIN(ptp), tile, words);
   deposit(RANK_JOIN(ptp), 2, tile, words, states, pitch);
 }
 

@@ -15,7 +15,7 @@ static inline uint64_t NAME(count_of_run)(const ndr_tile *tile) {
 
 static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile)}, states, pitch);
+    deposit(join_add_int, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -26,7 +26,7 @@ static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_or, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) != 0}, states, pitch);
+    deposit(join_or, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) != 0}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -39,8 +39,8 @@ static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #if !SKIP /* NaN is nonzero, and never present: leaving it out changes neither */
 static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_and, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) == (uint64_t)(tile->rows * tile->lanes)},
-                states, pitch);
+    deposit(join_and, 1, tile, (const uint64_t[]){NAME(count_of_run)(tile) == (uint64_t)(tile->rows * tile->lanes)},
+            states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;
@@ -59,7 +59,7 @@ static inline uint64_t NAME(valid_of_run)(const ndr_tile *tile) {
 
 static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
-    deposit_run(join_add_int, 1, tile, (const uint64_t[]){NAME(valid_of_run)(tile)}, states, pitch);
+    deposit(join_add_int, 1, tile, (const uint64_t[]){NAME(valid_of_run)(tile)}, states, pitch);
     return;
   }
   const int64_t lanes = ROUNDED_LANES;

@@ -141,8 +141,7 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
 
 void ndr_hdf_keep_coordinates(ndr_h5_dataset *part, int d) {
   if (!part->kept) part->kept = calloc(1, sizeof *part->kept);
-  if (part->kept && part->kept->of == part && part->kept->d == d) return;
-  if (!part->kept) return;
+  if (!part->kept || (part->kept->of == part && part->kept->d == d)) return;
   free(part->kept->values);
   *part->kept = (ndr_kept_values){.of = part, .d = d};
 }

@@ -7,15 +7,24 @@
  *         fold its rows             into the states of the group, which has one for each lane
  *
  * Sections whose runs are long are not transposed: each lane has a run where it lies (fold/across.h). Where the lanes'
- * axis is reduced, their states are joined at the end. All of this follows from the problem's axes, labels and dtype,
- * so that results depend neither on the number of threads nor on the other operators of the call. */
+ * axis is reduced, their states are joined at the end.
+ *
+ * Sums, means and extremes of most dtypes have kernels that fold eight lanes of many short lists of rows
+ * (fold/listed.h). They have loops of their own, with small tiles: what is written beside elements that come from
+ * memory has to stay in the first-level cache. The others have large ones, in which runs are long. All of this follows
+ * from the problem's axes, labels and dtype and the operator, so that results depend neither on the number of threads
+ * nor on the other operators of the call. */
 #ifndef NDR_CPU_LABELS_H
 #define NDR_CPU_LABELS_H
 
 #include "cpu/engine.h"
 #include "cpu/sections.h"
 
+/* The loops of some operators of a problem. */
 typedef struct ndr_labels {
+  bool eights; /* those with kernels of fold/listed.h; else the others or, if `all`, these too */
+  bool all;
+  int op_count;
   int64_t groups;
   int scattered;   /* the reduced axis of the labels */
   bool lanes_kept; /* the lanes' axis is problem->kept[lanes_along], else problem->reduced[lanes_along] */
@@ -34,7 +43,14 @@ typedef struct ndr_labels {
   int64_t nanoseconds;
 } ndr_labels;
 
-/* What is fixed while a plan is executed. */
+/* What a plan is configured to: the loops of operators in eights, and of the others; those without operators are not
+ * run. */
+enum { NDR_LABELS_NESTS = 2 };
+
+/* Whether operator i of a problem is one of a nest's. */
+bool ndr_labels_has(const ndr_labels *nest, const ndr_canonical *problem, int i);
+
+/* What is fixed while a nest is executed. */
 typedef struct ndr_labels_run {
   const ndr_labels *nest;
   const ndr_canonical *problem;
@@ -44,7 +60,7 @@ typedef struct ndr_labels_run {
   int64_t to_end;   /* ndr_elements_to_end */
   int64_t bytes;    /* of an element */
   void *const *results;
-  ndr_engine_op *ops; /* sorted by the dtype that they fold */
+  ndr_engine_op *ops; /* those of the nest, sorted by the dtype that they fold */
 } ndr_labels_run;
 
 /* Lanes of a tile at a place of the lanes' axis. */
@@ -59,7 +75,11 @@ void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *con
 /* Writes the results, or partial states, of a position from its block. */
 void ndr_labels_store(const ndr_labels_run *run, const uint64_t *block, int64_t position);
 
-/* See ndr_backend.make_table and free_table. */
+/* The sections of each nest; NULL: it has no operators. See ndr_backend.make_table and free_table. */
+typedef struct ndr_labels_table {
+  ndr_sections *sections[NDR_LABELS_NESTS];
+} ndr_labels_table;
+
 ndr_status ndr_labels_make_table(const ndr_plan *plan, void **memory);
 void ndr_labels_free_table(int id, void *memory);
 

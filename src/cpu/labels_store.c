@@ -31,12 +31,35 @@ static void store_states(const ndr_labels_run *run, const ndr_engine_op *op, con
   }
 }
 
+/* Finishes along the groups, where their results lie one after the other: a few groups' states are transposed before.
+ */
+static void store_groups(const ndr_labels_run *run, const ndr_engine_op *op, const uint64_t *states,
+                         const block_of_results *to, char *results, int64_t bytes) {
+  enum { GROUPS = 32, MOST_STATES = 64 * GROUPS };
+  const ndr_labels *nest = run->nest;
+  _Alignas(64) uint64_t turned[NDR_MAX_WORDS * MOST_STATES];
+  for (int64_t g = 0, groups; g < nest->groups; g += groups) {
+    groups = nest->groups - g < GROUPS ? nest->groups - g : GROUPS;
+    for (int w = 0; w < op->words; w++)
+      run->isa->gather[3](states + w * nest->pitch + g * nest->lanes, 1, nest->lanes, turned + w * MOST_STATES,
+                          to->lanes, groups, 0);
+    const bool dense = to->lane_step == groups;
+    for (int64_t l = 0; l < to->lanes; l += dense ? to->lanes : 1)
+      ndr_finish(run->isa, &op->state, turned + l * groups, MOST_STATES, 1, dense ? to->lanes * groups : groups,
+                 results + (l * to->lane_step + g) * bytes, 1);
+  }
+}
+
 /* Finishes along the lanes, or along the groups where their results lie closer together. */
 static void store_results(const ndr_labels_run *run, const ndr_engine_op *op, const uint64_t *states,
                           const block_of_results *to) {
   const ndr_labels *nest = run->nest;
   int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
   char *results = (char *)run->results[op->number] + to->place * bytes;
+  if (to->lanes > 1 && to->group_step == 1 && nest->groups > 1) {
+    store_groups(run, op, states, to, results, bytes);
+    return;
+  }
   if (to->lanes == 1 || (llabs(to->group_step) < llabs(to->lane_step) && nest->groups > 1)) {
     for (int64_t l = 0; l < to->lanes; l++)
       ndr_finish(run->isa, &op->state, states + l, nest->pitch, nest->lanes, nest->groups,
@@ -53,7 +76,7 @@ void ndr_labels_store(const ndr_labels_run *run, const uint64_t *block, int64_t 
   const ndr_canonical *problem = run->problem;
   ndr_cursor kept;
   ndr_cursor_seek(&kept, nest->kept, nest->kept_count, position);
-  for (int i = 0; i < problem->op_count; i++) {
+  for (int i = 0; i < nest->op_count; i++) {
     const ndr_engine_op *op = &run->ops[i];
     const block_of_results to = {
         .lanes = nest->lanes_kept ? ndr_labels_lanes(nest, &kept) : 1,

@@ -3,37 +3,33 @@
 
 #include <stdlib.h>
 
-#include "cpu/fold/fold.h"
-
 /* What is known while sections are made. */
 typedef struct cutter {
   ndr_sections *made;
   const ndr_table *table;
-  int64_t length, most, long_run;
-  bool apart;
+  ndr_cutting how;
   int32_t *labels;  /* of the row; -1: of no group */
   int32_t *section; /* of each label */
   int64_t *next;    /* of each section: where the next label goes in the order */
-  int32_t *group;   /* of each label of the order */
   int64_t room;     /* for runs */
 } cutter;
 
 static ndr_status out_of_memory(const cutter *c) {
-  return ndr_fail(NDR_ERR_MEMORY, "out of memory for sections of %lld labels", (long long)c->length);
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory for sections of %lld labels", (long long)c->how.length);
 }
 
 static void read_labels(const cutter *c) {
   int64_t begin = 0;
-  for (int64_t at = 0; at < c->length; at++) c->labels[at] = -1;
+  for (int64_t at = 0; at < c->how.length; at++) c->labels[at] = -1;
   for (int64_t g = 0; g < c->table->groups; begin = c->table->ends[g++])
     for (int64_t i = begin; i < c->table->ends[g]; i++) c->labels[c->table->order[i]] = (int32_t)g;
 }
 
 /* Where the section that begins at `first` ends, and how many runs of neighbours it has. */
 static int64_t end_of_section(const cutter *c, int64_t first, int64_t *runs) {
-  int64_t end = c->length - first > c->most ? first + c->most : c->length, cut = end;
-  while (cut < c->length && cut > first + c->most / 2 && c->labels[cut] == c->labels[cut - 1]) cut--;
-  if (cut > first + c->most / 2) end = cut;
+  int64_t end = c->how.length - first > c->how.most ? first + c->how.most : c->how.length, cut = end;
+  while (cut < c->how.length && cut > first + c->how.most / 2 && c->labels[cut] == c->labels[cut - 1]) cut--;
+  if (cut > first + c->how.most / 2) end = cut;
   *runs = 0;
   for (int64_t at = first; at < end; at++) *runs += at == first || c->labels[at] != c->labels[at - 1];
   return end;
@@ -41,10 +37,13 @@ static int64_t end_of_section(const cutter *c, int64_t first, int64_t *runs) {
 
 static void cut_row(cutter *c) {
   ndr_sections *made = c->made;
-  for (int64_t first = 0, end, runs; first < c->length; first = end, made->count++) {
+  for (int64_t first = 0, end, runs; first < c->how.length; first = end, made->count++) {
     end = end_of_section(c, first, &runs);
-    made->sections[made->count] =
-        (ndr_section){.first = first, .length = end - first, .neighbours = end - first >= c->long_run * runs};
+    ndr_section *section = &made->sections[made->count];
+    *section =
+        (ndr_section){.first = first, .length = end - first, .neighbours = end - first >= c->how.long_run * runs};
+    const int64_t groups = runs < c->table->groups ? runs : c->table->groups;
+    section->single = !section->neighbours && section->length < c->how.few * groups;
     for (int64_t at = first; at < end; at++) c->section[at] = (int32_t)made->count;
   }
 }
@@ -54,20 +53,21 @@ static void list_labels(cutter *c) {
   const ndr_table *table = c->table;
   int64_t at = 0, begin = 0;
   for (int64_t s = 0; s < c->made->count; s++) {
-    const ndr_section *section = &c->made->sections[s];
-    c->next[s] = at;
+    ndr_section *section = &c->made->sections[s];
+    c->next[s] = section->label = at;
     for (int64_t i = 0; i < section->length; i++) {
       if (c->labels[section->first + i] < 0) continue;
       c->made->order[at] = (int32_t)i;
-      c->group[at++] = c->labels[section->first + i];
+      c->made->group[at++] = c->labels[section->first + i];
     }
+    section->labels = at - section->label;
   }
-  for (int64_t g = 0; !c->apart && g < table->groups; begin = table->ends[g++])
+  for (int64_t g = 0; !c->how.apart && g < table->groups; begin = table->ends[g++])
     for (int64_t i = begin; i < table->ends[g]; i++) {
       int32_t s = c->section[table->order[i]];
-      if (c->made->sections[s].neighbours) continue;
+      if (c->made->sections[s].neighbours || c->made->sections[s].single) continue;
       c->made->order[c->next[s]] = (int32_t)(table->order[i] - c->made->sections[s].first);
-      c->group[c->next[s]++] = (int32_t)g;
+      c->made->group[c->next[s]++] = (int32_t)g;
     }
 }
 
@@ -87,60 +87,54 @@ static ndr_status add_run(cutter *c, ndr_label_run run) {
 /* Finds the runs of a section, whose labels the order lists from `at` to `end`. */
 static ndr_status find_runs(cutter *c, ndr_section *section, int64_t at, int64_t end) {
   const int32_t *order = c->made->order;
-  bool neighbours = c->apart || section->neighbours;
+  bool neighbours = c->how.apart || section->neighbours;
   section->run = c->made->run_count;
   for (int64_t next; at < end; at = next) {
     int32_t step = at + 1 < end && !neighbours ? order[at + 1] - order[at] : 1;
     bool even = true;
-    for (next = at + 1; next < end && next - at < NDR_ROWS && c->group[next] == c->group[at]; next++) {
+    for (next = at + 1; next < end && next - at < NDR_ROWS && c->made->group[next] == c->made->group[at]; next++) {
       if (neighbours && order[next] != order[next - 1] + 1) break;
       even = even && order[next] - order[next - 1] == step;
     }
     if (next == at + 1) step = 1;
-    NDR_TRY(add_run(c, (ndr_label_run){c->group[at], (int32_t)(next - at), even ? step : 0, at}));
+    NDR_TRY(add_run(c, (ndr_label_run){c->made->group[at], (int32_t)(next - at), even ? step : 0}));
   }
   section->end = c->made->run_count;
   return NDR_OK;
 }
 
 static ndr_status find_all_runs(cutter *c) {
-  int64_t at = 0;
   for (int64_t s = 0; s < c->made->count; s++) {
     ndr_section *section = &c->made->sections[s];
-    int64_t end = at;
-    for (int64_t i = 0; i < section->length; i++) end += c->labels[section->first + i] >= 0;
-    NDR_TRY(find_runs(c, section, at, end));
-    at = end;
+    if (!section->single) NDR_TRY(find_runs(c, section, section->label, section->label + section->labels));
   }
   return NDR_OK;
 }
 
 static ndr_status make(cutter *c) {
   ndr_sections *made = c->made;
-  size_t length = (size_t)c->length, most_sections = (size_t)(c->length / (c->most / 2 + 1) + 1);
+  size_t length = (size_t)c->how.length, most_sections = (size_t)(c->how.length / (c->how.most / 2 + 1) + 1);
   made->sections = calloc(most_sections, sizeof *made->sections);
   made->order = malloc((length + 1) * sizeof *made->order);
+  made->group = malloc((length + 1) * sizeof *made->group);
   c->labels = calloc(length, sizeof *c->labels);
   c->section = malloc(length * sizeof *c->section);
   c->next = malloc(most_sections * sizeof *c->next);
-  c->group = malloc(length * sizeof *c->group);
-  if (!made->sections || !made->order || !c->labels || !c->section || !c->next || !c->group) return out_of_memory(c);
+  if (!made->sections || !made->order || !made->group || !c->labels || !c->section || !c->next) return out_of_memory(c);
   read_labels(c);
   cut_row(c);
   list_labels(c);
   return find_all_runs(c);
 }
 
-ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, int64_t length, int64_t most,
-                             int64_t long_run, bool apart) {
-  cutter c = {calloc(1, sizeof *c.made), table, length, most, long_run, apart, NULL, NULL, NULL, NULL, 0};
+ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, const ndr_cutting *cutting) {
+  cutter c = {.made = calloc(1, sizeof *c.made), .table = table, .how = *cutting};
   *made = NULL;
   if (!c.made) return out_of_memory(&c);
   ndr_status status = make(&c);
   free(c.labels);
   free(c.section);
   free(c.next);
-  free(c.group);
   if (status == NDR_OK)
     *made = c.made;
   else
@@ -153,5 +147,6 @@ void ndr_sections_free(ndr_sections *sections) {
   free(sections->sections);
   free(sections->runs);
   free(sections->order);
+  free(sections->group);
   free(sections);
 }

@@ -3,18 +3,14 @@
 #define NDR_CPU_SECTIONS_H
 
 #include "core/request/canonical.h"
-
-/* Labels of one group, at most NDR_ROWS: label r of them is order[begin + r], or order[begin] + r * step. */
-typedef struct ndr_label_run {
-  int32_t group, count;
-  int32_t step; /* 0: they lie anywhere */
-  int64_t begin;
-} ndr_label_run;
+#include "cpu/fold/fold.h"
 
 typedef struct ndr_section {
   int64_t first, length; /* of the row's labels */
   int64_t run, end;      /* its runs are runs[run] to runs[end - 1] */
+  int64_t label, labels; /* its labels of groups are order[label] to order[label + labels - 1] */
   bool neighbours;       /* the labels of each run are neighbours, and enough of them to fold where they lie */
+  bool single;           /* there are no runs: groups have few labels each, which are listed in their order */
 } ndr_section;
 
 /* Immutable. */
@@ -23,13 +19,20 @@ typedef struct ndr_sections {
   ndr_section *sections;
   ndr_label_run *runs;
   int32_t *order; /* labels, counted from their section's first */
+  int32_t *group; /* of each of them */
 } ndr_sections;
 
-/* Cuts the row of `length` labels that a table lists into sections of at most `most`, which end where a label ends if
- * one does in their second half. Runs are of neighbours where these are `long_run` or more on average, or `apart` is
- * true; else those of a group are together. Free with ndr_sections_free. */
-ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, int64_t length, int64_t most,
-                             int64_t long_run, bool apart);
+/* How a row of labels is cut. */
+typedef struct ndr_cutting {
+  int64_t length, most; /* labels of the row, and the most of a section */
+  int64_t long_run;     /* the fewest neighbours of one group, on average, that are folded where they lie */
+  int64_t few;          /* labels of a group, on average, below which they are not listed */
+  bool apart;           /* runs are of neighbours in all sections */
+} ndr_cutting;
+
+/* Cuts the row of labels that a table lists into sections, which end where a label ends if one does in their second
+ * half. Runs are of neighbours, or those of a group in the section are together. Free with ndr_sections_free. */
+ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, const ndr_cutting *cutting);
 void ndr_sections_free(ndr_sections *sections);
 
 #endif

@@ -127,6 +127,109 @@ START_TEST(threads_do_not_change_bits) {
 }
 END_TEST
 
+/* Every group has a label; the others are of any group or of none, each `least` to `most` times. */
+static void label_in_runs(rng *random, int32_t *labels, int64_t length, int64_t count, int64_t least, int64_t most) {
+  for (int64_t at = 0, group = 0, end; at < length; at = end, group++) {
+    int32_t label = (int32_t)(group < count ? group : rng_between(random, -1, count - 1));
+    for (end = at + rng_between(random, least, most); at < end && at < length;) labels[at++] = label;
+  }
+  for (int64_t at = length - 1; most == 1 && at > 0; at--) {
+    int64_t other = rng_between(random, 0, at);
+    int32_t label = labels[at];
+    labels[at] = labels[other];
+    labels[other] = label;
+  }
+}
+
+/* The elements of one group along dim 1 of three. */
+static void take_group(const test_array *array, const int32_t *labels, int32_t group, test_array *taken) {
+  int64_t shape[] = {array->shape[0], 0, array->shape[2]}, at[3] = {0};
+  for (int64_t l = 0; l < array->shape[1]; l++) shape[1] += labels[l] == group;
+  array_make(taken, array->dtype, 3, shape, NULL);
+  for (at[0] = 0; at[0] < shape[0]; at[0]++)
+    for (at[2] = 0; at[2] < shape[2]; at[2]++) {
+      int64_t to[] = {at[0], 0, at[2]};
+      for (at[1] = 0; at[1] < array->shape[1]; at[1]++) {
+        if (labels[at[1]] != group) continue;
+        memcpy(element_at(&taken->tensor, to), element_at(&array->tensor, at), ndr_dtype_bytes(array->dtype));
+        to[1]++;
+      }
+    }
+}
+
+/* Whether the results of a group are those of its elements by themselves. */
+static void check_group(const test_array *array, const int32_t *labels, int32_t group, ndr_op op,
+                        const test_array *results) {
+  test_array taken, alone;
+  int64_t at[3] = {0};
+  take_group(array, labels, group, &taken);
+  assert_ok(array_result(&alone, &taken.tensor, NDR_DIMS(1), op, NULL, NULL));
+  assert_ok(ndreduce(&taken.tensor, NDR_DIMS(1), op, &alone.tensor, NULL));
+  do {
+    int64_t of_group[] = {at[0], group, at[1]};
+    ck_assert_msg(memcmp(element_at(&alone.tensor, at), element_at(&results->tensor, of_group),
+                         ndr_dtype_bytes(alone.dtype)) == 0,
+                  "%s of %s [%d,%d,%d], group %d at %d, %d", ndr_op_name(op), ndr_dtype_name(array->dtype),
+                  (int)array->shape[0], (int)array->shape[1], (int)array->shape[2], (int)group, (int)at[0], (int)at[1]);
+  } while (next_index(2, alone.shape, at));
+  array_free(&alone);
+  array_free(&taken);
+}
+
+/* Of small integers all of these are exact. The last two have no kernels for lists. */
+static void check_groups(rng *random, ndr_dtype dtype, const int64_t *shape, const int32_t *labels, int32_t count) {
+  static const ndr_op all[] = {NDR_SUM, NDR_MEAN, NDR_NORM2, NDR_MIN, NDR_MAX, NDR_COUNT, NDR_ANY};
+  enum { OPS = sizeof all / sizeof *all };
+  ndr_op ops[OPS];
+  test_array array, results[OPS];
+  DLTensor *tensors[OPS], labelled = ndr_tensor((void *)(uintptr_t)labels, NDR_I32, 1, (int64_t[]){shape[1]});
+  int used = 0;
+  ndr_groups *groups;
+  ndr_options options = NDR_OPTIONS_INIT;
+  assert_ok(ndr_groups_create(&groups, &labelled, count));
+  options.groups = groups;
+  options.group_dim = 1;
+  array_make(&array, dtype, 3, shape, NULL);
+  array_fill(&array, random, FILL_SMALL);
+  for (int i = 0; i < OPS; i++) {
+    if (!op_defined(all[i], dtype)) continue;
+    assert_ok(array_result(&results[used], &array.tensor, NDR_DIMS(1), all[i], &options, NULL));
+    tensors[used] = &results[used].tensor;
+    ops[used++] = all[i];
+  }
+  assert_ok(ndreduce_many(&array.tensor, NDR_DIMS(1), used, ops, tensors, &options));
+  for (int i = 0; i < used; i++) {
+    for (int32_t g = 0; g<count; g += count> 20 ? 11 : 1) check_group(&array, labels, g, ops[i], &results[i]);
+    array_free(&results[i]);
+  }
+  array_free(&array);
+  ndr_groups_destroy(groups);
+}
+
+/* Lanes in eights and with a rest, lanes side by side in memory and apart; lists of labels, groups of few labels, runs
+ * that are short, and long enough to be folded where they lie. */
+START_TEST(groups_are_as_if_alone) {
+  enum { LENGTH = 900, FEW = 12, MANY = 190 };
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_F64, NDR_F16, NDR_BF16, NDR_I32, NDR_U32,
+                                     NDR_I64, NDR_U64, NDR_I8,  NDR_U16,  NDR_C64, NDR_BOOL};
+  static const int64_t beside[][2] = {{16, 1}, {8, 1}, {19, 1}, {9, 1}, {5, 1}, {2, 8}, {3, 11}, {10, 3}, {1, 7}};
+  rng random = {test_seed() + 11};
+  int32_t labels[LENGTH];
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (size_t b = 0; b < sizeof beside / sizeof *beside; b++) {
+      int64_t shape[] = {beside[b][0], LENGTH - (int64_t)b, beside[b][1]};
+      label_in_runs(&random, labels, shape[1], FEW, 1, 1);
+      check_groups(&random, dtypes[d], shape, labels, FEW);
+      label_in_runs(&random, labels, shape[1], MANY, 1, 1);
+      check_groups(&random, dtypes[d], shape, labels, MANY);
+      label_in_runs(&random, labels, shape[1], FEW, 2, 9);
+      check_groups(&random, dtypes[d], shape, labels, FEW);
+      label_in_runs(&random, labels, shape[1], 3, 150, 290);
+      check_groups(&random, dtypes[d], shape, labels, 3);
+    }
+}
+END_TEST
+
 /* Labels in no order along the fastest dim, each of 40 lines. */
 static void describe_scattered(int64_t length, char *text, size_t capacity) {
   rng random = {test_seed() + 12};
@@ -160,6 +263,6 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("large groups");
   suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, rows_of_groups_are_converted,
-             threads_do_not_change_bits, descriptions_list_the_first_labels_only, NULL);
+             threads_do_not_change_bits, groups_are_as_if_alone, descriptions_list_the_first_labels_only, NULL);
   return suite_run(suite);
 }

@@ -6,11 +6,15 @@
  *   LEAST, MOST                    the limits of the values
  *   LOAD_REAL                      how they are loaded as f64
  *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes
- *   NARROW                         if defined, narrow.h has the sums, means and extremes */
+ *   NARROW                         if defined, narrow.h has the sums, means and extremes
+ *   WITH_LISTED                    if defined, there are kernels of listed.h, too */
 #define PLUS(a, b) ((a) + (b))
 
 #ifndef NARROW
 #define ACROSS NAME(sum)
+#ifdef WITH_LISTED
+#define LISTED NAME(listed_sum)
+#endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
 #define START 0
@@ -20,6 +24,9 @@
 #define COUNTED 0
 #include "cpu/fold/across.h"
 #define ACROSS NAME(mean)
+#ifdef WITH_LISTED
+#define LISTED NAME(listed_mean)
+#endif
 #define WORDS f64x8
 #define LOAD LOAD_REAL
 #define START 0
@@ -29,6 +36,9 @@
 #define COUNTED 1
 #include "cpu/fold/across.h"
 #define ACROSS NAME(min)
+#ifdef WITH_LISTED
+#define LISTED NAME(listed_min)
+#endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
 #define START MOST
@@ -38,6 +48,9 @@
 #define COUNTED 0
 #include "cpu/fold/across.h"
 #define ACROSS NAME(max)
+#ifdef WITH_LISTED
+#define LISTED NAME(listed_max)
+#endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
 #define START LEAST
@@ -48,6 +61,9 @@
 #include "cpu/fold/across.h"
 #endif
 #define ACROSS NAME(norm2)
+#ifdef WITH_LISTED
+#define LISTED NAME(listed_norm2)
+#endif
 #define WORDS f64x8
 #define LOAD LOAD_REAL
 #define START 0

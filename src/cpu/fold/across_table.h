@@ -53,6 +53,7 @@
 #include "cpu/fold/across_ops.h"
 #undef NARROW
 
+#define WITH_LISTED
 #define NAME(kernel) across_##kernel##_i32
 #define ELEMENT int32_t
 #define VALUES i64x8
@@ -149,6 +150,7 @@
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across_ops.h"
+#undef WITH_LISTED
 
 #define NAME(kernel) across_##kernel##_c64
 #define PART float

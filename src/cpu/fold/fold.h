@@ -36,9 +36,10 @@ typedef struct ndr_tile {
   /* With row r is prefetched row r + rows_ahead or, past the last, row r + rows_ahead - rows of the tile that begins
    * `ahead` bytes after this one; nothing if both are 0. 0 <= rows_ahead <= rows. */
   int64_t rows_ahead, ahead;
-  bool cached; /* the elements were just written, and are in a cache */
-  bool in_f64; /* no sum may be formed in f32 */
-  bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */
+  int64_t run_ahead; /* bytes ahead of a run's elements that kernels of across.h prefetch; 0: a page */
+  bool cached;       /* the elements were just written, and are in a cache */
+  bool in_f64;       /* no sum may be formed in f32 */
+  bool fresh;        /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
 
 /* The address of a row of elements of `bytes` bytes. */
@@ -62,6 +63,25 @@ static inline const char *ndr_row_ahead(const ndr_tile *tile, int64_t row, int64
 
 /* Folds a tile into `period` states. */
 typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
+
+/* Rows of a tile that belong to one group, at most NDR_ROWS. They follow those of the run before in an order, which
+ * lists places of rows; where step is not 0, each is that much behind the one before. */
+typedef struct ndr_label_run {
+  int32_t group, count, step;
+} ndr_label_run;
+
+/* Rows of a tile whose lanes are outputs, by group: `count` runs of an order, or where `runs` is NULL the first `count`
+ * rows of it, of which row i belongs to group group[i]. Lanes are folded up to a multiple of eight: what lies behind
+ * each row counts as elements. The states of group g begin at states[g * apart]. */
+typedef struct ndr_row_lists {
+  const ndr_label_run *runs;
+  int64_t count;
+  const int32_t *order, *group;
+  int64_t apart;
+} ndr_row_lists;
+
+/* Folds all of them, each into the states of its group. */
+typedef void ndr_fold_lists(const ndr_tile *tile, const ndr_row_lists *lists, uint64_t *states, int64_t pitch);
 
 /* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
 typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, int64_t from_pitch, int64_t count);
@@ -105,6 +125,8 @@ typedef struct ndr_isa {
   ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [dtype][op] */
   /* The same, one lane after the other, for long runs along which indices grow (index_row > 0). */
   ndr_fold *along[NDR_DTYPE_COUNT][NDR_OP_COUNT];
+  /* NULL where there is none; NaN elements count. */
+  ndr_fold_lists *listed[NDR_DTYPE_COUNT][NDR_OP_COUNT];  /* [dtype][op] */
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_turn *turn[5];                                      /* the same; NULL: there is none */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
@@ -134,5 +156,8 @@ const ndr_isa *ndr_isa_here(void);
 /* The dtype that elements are converted to before op folds them. It holds them exactly, except 64-bit integers, and its
  * kernels are exact enough for the result. Only logsumexp computes in less than f64. */
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
+
+/* Whether there is a kernel of fold/listed.h. */
+bool ndr_op_is_listed(ndr_op op, ndr_dtype dtype);
 
 #endif

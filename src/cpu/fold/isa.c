@@ -5,6 +5,10 @@
 
 #include "cpu/fold/fold.h"
 
+bool ndr_op_is_listed(ndr_op op, ndr_dtype dtype) {
+  return ndr_isa_baseline->listed[dtype][op] != NULL;
+}
+
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   bool real = ndr_op_is_real(op), truth = ndr_op_is_truth(op), averages = op == NDR_MEAN || op == NDR_NORM2;
   bool moments = op == NDR_VAR || op == NDR_STD, places = op == NDR_ARGMIN || op == NDR_ARGMAX || op == NDR_PTP;

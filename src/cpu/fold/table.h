@@ -318,6 +318,13 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
+#define LISTED_KERNELS(name)                                                                                           \
+  {                                                                                                                    \
+    [NDR_SUM] = across_listed_sum_##name, [NDR_MEAN] = across_listed_mean_##name,                                      \
+    [NDR_NORM2] = across_listed_norm2_##name, [NDR_MIN] = across_listed_min_##name,                                    \
+    [NDR_MAX] = across_listed_max_##name                                                                               \
+  }
+
 #define ACROSS_COMPLEX(name)                                                                                           \
   { [NDR_SUM] = across_sum_##name, [NDR_MEAN] = across_mean_##name, [NDR_NORM2] = across_norm2_##name }
 
@@ -379,6 +386,14 @@ static const ndr_isa isa = {
                [NDR_F64] = ACROSS_KERNELS(f64),
                [NDR_C64] = ACROSS_COMPLEX(c64),
                [NDR_C128] = ACROSS_COMPLEX(c128)},
+    .listed = {[NDR_I32] = LISTED_KERNELS(i32),
+               [NDR_I64] = LISTED_KERNELS(i64),
+               [NDR_U32] = LISTED_KERNELS(u32),
+               [NDR_U64] = LISTED_KERNELS(u64),
+               [NDR_F16] = LISTED_KERNELS(f16),
+               [NDR_BF16] = LISTED_KERNELS(bf16),
+               [NDR_F32] = LISTED_KERNELS(f32),
+               [NDR_F64] = LISTED_KERNELS(f64)},
     .along = {[NDR_BOOL] = {ALONG_TRUTH(u8)},
               [NDR_I8] = {ALONG_SHORT(i8)},
               [NDR_I16] = {ALONG_SHORT(i16)},

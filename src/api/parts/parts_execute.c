@@ -18,9 +18,11 @@ static ndr_status write_part(const ndr_parts *parts, const part *p, const void *
   return ndr_part_execute(p, moved, moved_results, workspace, stream);
 }
 
-/* Parts that threads take one by one. */
+/* Parts that threads take, a few neighbours at a time: with the last rows of one the first of the next are prefetched.
+ */
 typedef struct writing {
   const ndr_parts *parts;
+  int64_t together;
   const void *const *data;
   void *const *results;
   _Atomic int failed; /* the last status that is not NDR_OK */
@@ -28,8 +30,11 @@ typedef struct writing {
 
 static void write_task(void *context, int64_t number) {
   writing *w = context;
-  ndr_status status = write_part(w->parts, &w->parts->parts[number], w->data, w->results, NULL, NULL);
-  if (status != NDR_OK) atomic_store(&w->failed, (int)status);
+  int64_t first = number * w->together, left = w->parts->count - first, count = left < w->together ? left : w->together;
+  for (const part *p = w->parts->parts + first, *end = p + count; p < end; p++) {
+    ndr_status status = write_part(w->parts, p, w->data, w->results, NULL, NULL);
+    if (status != NDR_OK) atomic_store(&w->failed, (int)status);
+  }
 }
 
 /* Where there are many parts, each is one thread's; else the threads share each. */
@@ -39,9 +44,13 @@ static ndr_status write_parts(const ndr_parts *parts, const void *const *data, v
   const ndr_canonical *one = &parts->parts[0].plan->problem;
   int threads = parts->options.threads > 0 ? parts->options.threads : ndr_thread_count();
   if (!workspace && parts->backend->run_tasks && parts->count >= 4 * (int64_t)threads && threads > 1) {
-    writing w = {parts, data, results, NDR_OK};
+    enum { TASKS = 16, MOST_TOGETHER = 16 };
+    int64_t together = parts->count / (TASKS * (int64_t)threads);
+    together = together < 1 ? 1 : together > MOST_TOGETHER ? MOST_TOGETHER : together;
+    writing w = {parts, together, data, results, NDR_OK};
     double bytes = (double)one->outputs * (double)one->length * (double)ndr_dtype_bytes(one->dtype);
-    parts->backend->run_tasks(parts->count, threads, (int64_t)(bytes * (double)parts->count / 10), write_task, &w);
+    parts->backend->run_tasks((parts->count - 1) / together + 1, threads, (int64_t)(bytes * (double)parts->count / 10),
+                              write_task, &w);
     ndr_status status = (ndr_status)atomic_load(&w.failed);
     return status == NDR_OK ? NDR_OK : ndr_fail(status, "a group could not be reduced: %s", ndr_status_name(status));
   }

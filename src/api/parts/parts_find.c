@@ -97,7 +97,7 @@ static bool rows_are_long(const ndr_request *request) {
 }
 
 static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_length) {
-  parts->rows = malloc((size_t)length * sizeof *parts->rows);
+  parts->rows = calloc((size_t)length + NDR_ROWS_BEHIND, sizeof *parts->rows);
   if (!parts->rows) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld labels", (long long)length);
   for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_tables(parts, row, row_length));
   return NDR_OK;

@@ -27,7 +27,7 @@ typedef struct ndr_tile {
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
-                           * lanes are outputs */
+                           * lanes are outputs. At least rows_ahead numbers of rows follow those of the tile. */
   int64_t spare;          /* elements behind the last lane of each row that may be read; they do not enter results */
   int64_t lane_stride;    /* only kernels of `across` and `along` look at it: to the others lanes are contiguous */
   int64_t period;         /* divides lanes */
@@ -54,11 +54,13 @@ static inline __attribute__((always_inline)) void ndr_prefetch(const char *first
   for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
 }
 
-/* The address of what is prefetched with a row. */
+/* The address of what is prefetched with a row. Rows that a table names go on in the table, unless other lanes of them
+ * are the next tile. */
 static inline const char *ndr_row_ahead(const ndr_tile *tile, int64_t row, int64_t bytes) {
   int64_t later = row + tile->rows_ahead;
-  return later < tile->rows ? ndr_row_at(tile, later, bytes)
-                            : ndr_row_at(tile, later - tile->rows, bytes) + tile->ahead;
+  return later < tile->rows || (tile->rows_at && tile->ahead == 0)
+             ? ndr_row_at(tile, later, bytes)
+             : ndr_row_at(tile, later - tile->rows, bytes) + tile->ahead;
 }
 
 /* Folds a tile into `period` states. */

@@ -120,6 +120,54 @@ template <int LATER> NDR_DEVICE void await_copies() {
 #endif
 }
 
+/* Copies of many vectors that one thread starts, where the machine has them. They end at a meeting: each of `count`
+ * threads arrives at it once, after it has started its copies, with their bytes, and who waits goes on when all bytes
+ * are there. The next round then begins; `round` counts them. Other threads see a meeting after a barrier. */
+struct meeting {
+  unsigned long long word;
+};
+#if __CUDA_ARCH__ >= 900
+NDR_DEVICE constexpr bool copies_bulks() {
+  return true;
+}
+NDR_DEVICE void begin_meeting(meeting *m, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n"
+               "fence.proxy.async.shared::cta;" ::"r"((unsigned)__cvta_generic_to_shared(m)),
+               "r"(count)
+               : "memory");
+}
+NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, meeting *m) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               :
+               : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address), "r"(bytes),
+                 "r"((unsigned)__cvta_generic_to_shared(m))
+               : "memory");
+}
+NDR_DEVICE void arrive(meeting *m, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(m)),
+               "r"(bytes)
+               : "memory");
+}
+NDR_DEVICE void await_meeting(meeting *m, int round) {
+  unsigned done = 0;
+  while (!done)
+    asm volatile("{\n.reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(done)
+                 : "r"((unsigned)__cvta_generic_to_shared(m)), "r"(round & 1)
+                 : "memory");
+}
+#else
+NDR_DEVICE constexpr bool copies_bulks() {
+  return false;
+}
+NDR_DEVICE void begin_meeting(meeting *, int) {}
+NDR_DEVICE void copy_bulk(void *, const void *, int, meeting *) {}
+NDR_DEVICE void arrive(meeting *, int) {}
+NDR_DEVICE void await_meeting(meeting *, int) {}
+#endif
+
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }

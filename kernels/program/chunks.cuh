@@ -37,13 +37,14 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     }
     return registers;
   }
-  /* Chunks in flight: `bytes` of all arrays or more, unless they take too many registers. The planner counts the same
-   * (ndr_count_batch). */
-  static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES) {
-    int chunks = 1;
-    while (chunks < MOST && chunks * chunk_bytes() < bytes && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
-      chunks *= 2;
-    return chunks;
+  /* Chunks in flight, or rows of `steps` chunks: `bytes` of all arrays or more, unless they take too many registers.
+   * The planner counts the same (ndr_count_batch). */
+  static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES, int steps = 1) {
+    int rows = 1;
+    while (rows < MOST && rows * steps * chunk_bytes() < bytes &&
+           2 * rows * steps * chunk_registers() <= FLIGHT_REGISTERS)
+      rows *= 2;
+    return rows;
   }
   /* Runs, or outputs, that a thread reads at a time, STEPS chunks of each. */
   template <int STEPS> static NDR_DEVICE constexpr int spots() { return batch() > STEPS ? batch() / STEPS : 1; }

@@ -1,8 +1,9 @@
 /* Groups whose labels are scattered: rows are gathered through a table, which has them in the order of their groups
  * (ndr_param_table in params.h). Compiled at run time, as operands.cuh is, for any operators and arrays.
  *
- *   table_columns  family thread: a thread owns the outputs of a chunk of neighbouring columns, and walks the rows of a
- *                  task, group by group */
+ *   table_columns  family thread: a thread owns the outputs of STEPS chunks of neighbouring columns, and walks the rows
+ *                  of a task, group by group. Chunks of a thread lie a warp's chunks apart: where rows begin anywhere,
+ *                  chunks are single elements, which a warp reads side by side */
 #ifndef NDR_TABLE_CUH
 #define NDR_TABLE_CUH
 
@@ -27,14 +28,36 @@ struct table_segment {
 
 /* ---- gathering ---- */
 
-template <class Op, class Kit> struct gatherer {
+/* The chunks of a row that a thread owns. */
+template <class Chunk, class Kit, int STEPS> struct spread_row {
+  Chunk chunk[STEPS];
+  static NDR_DEVICE constexpr int column_of(int step) { return step * NDR_WARP * Kit::elements; }
+
+  NDR_DEVICE void load(const ndr_program_params &q, typename Kit::spot at) {
+    const typename Kit::stride next = Kit::stride::template along<true, false>(q, 0, column_of(1));
+#pragma unroll
+    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) chunk[s].load(q, 0, at);
+  }
+  /* The same where a chunk may reach an array's end. */
+  NDR_DEVICE void load_last(const ndr_program_params &q, typename Kit::spot at) {
+    const typename Kit::stride next = Kit::stride::template along<true, false>(q, 0, column_of(1));
+#pragma unroll
+    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) chunk[s].load_last(q, 0, at);
+  }
+  NDR_DEVICE void settle() {
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) chunk[s].settle();
+  }
+};
+
+template <class Op, class Kit, int STEPS> struct gatherer {
   typedef typename Kit::spot spot;
   typedef typename Kit::stride stride;
-  typedef typename Kit::loose_row loose_row;
-  typedef typename Kit::fixed_row fixed_row;
+  typedef spread_row<typename Kit::loose_row, Kit, STEPS> loose_row;
+  typedef spread_row<typename Kit::fixed_row, Kit, STEPS> fixed_row;
   typedef typename Kit::value value;
-  static const int V = Kit::elements, BATCH = Kit::batch(Kit::GATHERED_BYTES);
-  typename Op::Accumulator a[V];
+  static const int V = Kit::elements, COLUMNS = STEPS * V, BATCH = Kit::batch(Kit::GATHERED_BYTES, STEPS);
+  typename Op::Accumulator a[COLUMNS];
 
   /* Whether operators may not see several rows at once: the indices of these are not evenly spaced. */
   static const bool single = Op::indexed || Kit::places > 0;
@@ -48,15 +71,16 @@ template <class Op, class Kit> struct gatherer {
     for (int first = 0; first < N; first += group) {
       i64 index = single ? at.index + number[first] * q.base.axes[axis].index_step : 0;
 #pragma unroll
-      for (int c = 0; c < V; c++) {
+      for (int k = 0; k < COLUMNS; k++) {
+        const int s = k / V, c = k % V;
         value x[group];
 #pragma unroll
         for (int u = 0; u < group; u++) {
-          loose[first + u].set(x[u], c);
-          fixed.set(x[u], c);
-          Kit::template set_column_places<0>(q, x[u], at, axis, number[first + u], c);
+          loose[first + u].chunk[s].set(x[u], c);
+          fixed.chunk[s].set(x[u], c);
+          Kit::template set_column_places<0>(q, x[u], at, axis, number[first + u], loose_row::column_of(s) + c);
         }
-        Op::template fold<group>(a[c], x, index, 0, q.base);
+        Op::template fold<group>(a[k], x, index, 0, q.base);
       }
     }
   }
@@ -90,7 +114,7 @@ template <class Op, class Kit> struct gatherer {
     for (int u = 0; u < N; u++) {
       spot here = at;
       here.step_arrays(times(by, number[u]));
-      loose[u].load(q, 0, here);
+      loose[u].load(q, here);
     }
 #pragma unroll
     for (int u = 0; u < N; u++) loose[u].settle();
@@ -121,7 +145,7 @@ template <class Op, class Kit> struct gatherer {
       loose_row loose[1];
       spot here = at;
       here.step_arrays(times(by, number[0]));
-      loose[0].load_last(q, 0, here);
+      loose[0].load_last(q, here);
       loose[0].settle();
       fold<1>(q, loose, fixed, at, number);
     }
@@ -135,10 +159,12 @@ NDR_DEVICE i64 table_columns_of(const ndr_params &p) {
   return kept_count(p) ? p.axes[0].size : 1;
 }
 
-/* What a team does: a task in a strip of columns, for one part of the other reduced axes. */
-template <class Kit> struct table_work {
+/* What a team does: a task in a strip of columns, for one part of the other reduced axes. Strips of several chunks a
+ * thread are whole: the last one of a row begins before the end of the one before it, to which its first `shared`
+ * columns belong. */
+template <class Kit, int STEPS> struct table_work {
   i64 task, first, columns; /* first: the strip's first column, of all combinations of kept axes */
-  int part;
+  int part, shared;
   typename Kit::spot at;
   NDR_DEVICE table_work(const ndr_program_params &q, i64 number) {
     const ndr_params &p = q.base;
@@ -153,6 +179,12 @@ template <class Kit> struct table_work {
       part = (int)(cut - task * p.table.parts);
     }
     columns = task < p.table.tasks ? table_columns_of(p) - along : 0;
+    shared = 0;
+    if (STEPS > 1 && columns > 0 && columns < own.team_columns) {
+      shared = own.team_columns - (int)columns;
+      along -= shared;
+      columns = own.team_columns;
+    }
     if (columns > own.team_columns) columns = own.team_columns;
     first = other * table_columns_of(p) + along;
     at = Kit::spot::start(q);
@@ -161,13 +193,14 @@ template <class Kit> struct table_work {
   }
 };
 
-/* Puts this thread's columns of a segment's total where they go. */
-template <class Op, class Kit>
-NDR_DEVICE void put_segment(const ndr_params &p, const table_work<Kit> &work, int column, int to,
-                            const typename Op::Accumulator *a) {
+/* Puts a chunk of a segment's total where it goes. */
+template <class Op, class Kit, int STEPS>
+NDR_DEVICE void put_chunk(const ndr_params &p, const table_work<Kit, STEPS> &work, int column, int to,
+                          const typename Op::Accumulator *a) {
   const int V = Kit::elements;
   i64 stride = p.axes[0].result_stride, left = work.columns - column;
   int some = (int)(left < V ? left : V);
+  if (STEPS > 1 && column < work.shared) return;
   if (to >= 0) {
     i64 at = work.at.result + column * stride + to * p.table.group_step;
     if (some == V)
@@ -188,42 +221,48 @@ NDR_DEVICE void put_segment(const ndr_params &p, const table_work<Kit> &work, in
 }
 
 /* Runs a task, segment by segment. The threads of a team with several rows meet at each segment's end. */
-template <class Op, class Kit>
-NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, const table_work<Kit> &work) {
+template <class Op, class Kit, int STEPS>
+NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, const table_work<Kit, STEPS> &work) {
+  typedef gatherer<Op, Kit, STEPS> Gatherer;
   const ndr_params &p = q.base;
-  const int V = Kit::elements, axis = kept_count(p), column = team.lane * V;
+  const int V = Kit::elements, COLUMNS = Gatherer::COLUMNS, axis = kept_count(p), column = team.lane * V;
   typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, 1);
   i64 units = p.units, part_units = p.split_units, from_unit = work.part * part_units,
       end_unit = from_unit + part_units < units ? from_unit + part_units : units;
   int segment = table_int(p, p.table.tasks_at + work.task), last = table_int(p, p.table.tasks_at + work.task + 1);
   int from = table_segment(p, segment - 1).end;
+  table_segment next(p, segment); /* read while the one before is added up; there are ints behind the last one, too */
 #pragma unroll 1
   for (; segment < last; segment++) {
-    table_segment own(p, segment);
-    gatherer<Op, Kit> g;
+    table_segment own = next;
+    next = table_segment(p, segment + 1);
+    Gatherer g;
 #pragma unroll
-    for (int c = 0; c < V; c++) g.a[c] = Op::identity();
+    for (int k = 0; k < COLUMNS; k++) g.a[k] = Op::identity();
     int left = own.end - from - team.row;
     if (left > 0 && column < work.columns) {
 #pragma unroll 1
       for (i64 unit = from_unit; unit < end_unit; unit++) {
         typename Kit::spot at = work.at;
-        typename Kit::fixed_row fixed;
+        typename Gatherer::fixed_row fixed;
         at.step_kept(q, 0, column);
         at.template walk<false>(q, axis + 1, reduced_count(p) - 1, unit);
-        fixed.load_last(q, 0, at);
+        fixed.load_last(q, at);
         fixed.settle();
-        g.template walk<gatherer<Op, Kit>::BATCH>(q, fixed, at, by, (i64)from + team.row, left, team.rows);
+        g.template walk<Gatherer::BATCH>(q, fixed, at, by, (i64)from + team.row, left, team.rows);
       }
     }
     from = own.end;
     int threads = p.thread.team.count;
     for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
 #pragma unroll
-      for (int c = 0; c < V; c++) Op::join(g.a[c], shuffle_state(g.a[c], mask));
+      for (int k = 0; k < COLUMNS; k++) Op::join(g.a[k], shuffle_state(g.a[k], mask));
     }
-    join_team_rows<Op, V>(p, team, g.a);
-    if (team.row == 0) put_segment<Op, Kit>(p, work, column, own.to, g.a);
+    join_team_rows<Op, COLUMNS>(p, team, g.a);
+    if (team.row > 0) continue;
+#pragma unroll
+    for (int s = 0; s < STEPS; s++)
+      put_chunk<Op, Kit>(p, work, column + Gatherer::loose_row::column_of(s), own.to, g.a + s * V);
   }
 }
 
@@ -304,8 +343,8 @@ NDR_DEVICE void table_columns(const ndr_program_params &q) {
   column_team team(p);
   const int log = NDR_BLOCK_LOG - p.thread.team.log; /* of a block's teams */
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    table_work<Kit> work(q, (item << log) + team.number);
-    if (work.columns > 0) run_task<Op, Kit>(q, team, work);
+    table_work<Kit, STEPS> work(q, (item << log) + team.number);
+    if (work.columns > 0) run_task<Op, Kit, STEPS>(q, team, work);
   }
 }
 

@@ -3,7 +3,8 @@
  * arrays.
  *
  * The labels of a tile are sorted by group, and groups by their number of labels, so that the lanes of a warp have
- * about as many each: a lane adds up a group, or, where that is large, a piece of it. */
+ * about as many each: a lane adds up a group, or, where that is large, a piece of it. It does so for ROWS rows at a
+ * time: to find where a label's elements lie takes as long as to add up two of them. */
 #ifndef NDR_ZONES_CUH
 #define NDR_ZONES_CUH
 
@@ -41,7 +42,10 @@ enum { NDR_TILE_ROWS = 64, NDR_NOWHERE = -2147483647 - 1 };
 /* A tile of all arrays of a list, from number K on: `rows` rows of each array, one array after the other. */
 template <class List, int K> struct tile_arrays {
   template <class Spot>
-  NDR_DEVICE void copy(const ndr_program_params &, const Spot &, int, int, int, int, unsigned char *, u8 *) const {}
+  NDR_DEVICE int copy(const ndr_program_params &, const Spot &, int, int, int, int, unsigned char *, u8 *,
+                      machine::meeting *) const {
+    return 0;
+  }
   NDR_DEVICE void find(const ndr_params &, const unsigned char *, const u8 *, int, const unsigned char **) const {}
   template <class Value> NDR_DEVICE void set(Value &, const unsigned char *const *, int) const {}
 };
@@ -52,26 +56,34 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   static NDR_DEVICE int pitch(const ndr_params &p) { return (p.table.tiles.width * (int)sizeof(T) + 31) & ~15; }
 
   /* Starts to copy row r: `length` elements along the labels' axis from a place on, with every `threads`-th thread from
-   * `thread` on. Notes where in its first vector the row begins. */
+   * `thread` on. Notes where in its first vector the row begins. Returns the bytes that are bound for the meeting. */
   template <class Spot>
-  NDR_DEVICE void copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
-                       unsigned char *shared, u8 *phases) const {
+  NDR_DEVICE int copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
+                      unsigned char *shared, u8 *phases, machine::meeting *meeting) const {
     const int axis = kept_count(q.base), bytes = length * (int)sizeof(T), row_bytes = pitch(q.base);
     const char *from = at.at[K];
     unsigned char *to = shared + r * row_bytes;
     i64 stride = array_stride(q, K, axis);
     int phase = stride == 1 ? (int)((unsigned long long)from & 15) : 0;
+    int started = 0;
     if (phase % part_of<T>::bytes == 0 && stride == 1) {
-      const char *first = from - phase;
       int whole = (phase + bytes) >> 4;
-#pragma unroll 4
-      for (int v = thread; v < whole; v += threads) machine::copy_vector(to + 16 * v, first + 16 * v);
+      if constexpr (machine::copies_bulks()) {
+        if (thread == 0 && whole > 0) machine::copy_bulk(to, from - phase, started = 16 * whole, meeting);
+      } else {
+        copy_vectors(to, from - phase, whole, thread, threads);
+      }
       copy_rest(to + phase, from, 16 * whole - phase, bytes, thread, threads);
     } else {
       copy_elements(to, from, stride, length, thread, threads);
     }
     if (thread == 0) phases[K * NDR_TILE_ROWS + r] = (u8)phase;
-    rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.rows * row_bytes, phases);
+    return started + rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.step_rows * row_bytes,
+                               phases, meeting);
+  }
+  static NDR_DEVICE void copy_vectors(unsigned char *to, const char *from, int count, int thread, int threads) {
+#pragma unroll 4
+    for (int v = thread; v < count; v += threads) machine::copy_vector(to + 16 * v, from + 16 * v);
   }
   static NDR_DEVICE void copy_elements(unsigned char *to, const char *from, i64 stride, int length, int thread,
                                        int threads) {
@@ -91,12 +103,10 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
             copied;
 #pragma unroll 1
     for (int i = (first < 0 ? 0 : first) + at_once * thread; i < bytes; i += at_once * threads) {
-      union {
-        u32 word[2];
-        copied whole;
-      } view;
-      machine::load_bytes<at_once, true>(view.word, from + i);
-      *(copied *)(to + i) = view.whole;
+      if constexpr (at_once >= 4)
+        machine::copy_element((copied *)(to + i), (const copied *)(from + i));
+      else
+        *(copied *)(to + i) = *(const copied *)(from + i);
     }
   }
 
@@ -105,7 +115,7 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
                        const unsigned char **begins) const {
     const int row_bytes = pitch(p);
     begins[K] = shared + r * row_bytes + phases[K * NDR_TILE_ROWS + r];
-    rest.find(p, shared + p.table.tiles.rows * row_bytes, phases, r, begins);
+    rest.find(p, shared + p.table.tiles.step_rows * row_bytes, phases, r, begins);
   }
 
   /* Hands element i of a row to a value. */
@@ -117,7 +127,75 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
 
 /* ---- what a block works on ---- */
 
-template <class Op, class Kit, class Arrays> struct tile_block {
+/* n / by and what is left over. Most launches divide by 1. */
+NDR_DEVICE quotient divide_mostly_one(i64 n, i64 by) {
+  i64 whole = by == 1 ? n : n / by;
+  return {whole, n - whole * by};
+}
+
+/* One step of a block: it adds up one tile of a few rows of its item, then the same tile of the next ones, whose lists
+ * the first-level cache still has, then the next tile, and takes one item after the other. One thread finds the steps,
+ * and keeps them in shared memory: they would take all threads' registers. */
+struct tile_step {
+  i64 item, number, end; /* number: of the tile and the combination of the other reduced axes; end: that of the part */
+  i64 first_row, unit, tile;
+  int item_rows, row, rows, part;           /* of the item; the step's first of them, and how many it has */
+  int tasks, task_count, joins, join_count; /* of the tile's lists */
+  int join_lanes_log; /* log2 of the lanes that join a group: the most with which the block takes all at once, or 0 */
+
+  NDR_DEVICE void begin(const ndr_params &p, i64 item_) {
+    const ndr_param_tiles &own = p.table.tiles;
+    item = item_;
+    quotient of = p.table.parts == 1 ? quotient{0, item} : divide_mostly_one(item, own.row_blocks);
+    range tiles = units_of(p, of.whole);
+    part = (int)of.whole;
+    number = tiles.begin;
+    end = tiles.end;
+    quotient place = divide_mostly_one(number, own.units);
+    tile = place.whole;
+    unit = place.rest;
+    first_row = of.rest * own.rows;
+    item_rows = p.padded - first_row < own.rows ? (int)(p.padded - first_row) : own.rows;
+    take_rows(p, 0);
+  }
+  NDR_DEVICE bool is_last() const { return number + 1 == end && row + rows == item_rows; }
+  NDR_DEVICE void advance(const ndr_params &p) {
+    i64 before = tile;
+    int rows_before = rows;
+    if (is_last()) {
+      item += machine::blocks();
+      if (item >= p.work) return;
+      begin(p, item);
+    } else if (row + rows < item_rows) {
+      take_rows(p, row + rows);
+    } else {
+      take_rows(p, 0);
+      number++;
+      if (++unit == p.table.tiles.units) {
+        unit = 0;
+        tile++;
+      }
+    }
+    if (tile != before || rows != rows_before) find_lists(p);
+  }
+  NDR_DEVICE void find_lists(const ndr_params &p) {
+    i64 head = 8 + 4 * tile;
+    tasks = table_int(p, head);
+    task_count = table_int(p, head + 1) - tasks;
+    joins = table_int(p, head + 2);
+    join_count = table_int(p, head + 3) - joins;
+    join_lanes_log = 0;
+    while (join_lanes_log < NDR_WARP_LOG && join_count * rows << (join_lanes_log + 1) <= NDR_BLOCK) join_lanes_log++;
+  }
+
+private:
+  NDR_DEVICE void take_rows(const ndr_params &p, int from) {
+    row = from;
+    rows = item_rows - row < p.table.tiles.step_rows ? item_rows - row : p.table.tiles.step_rows;
+  }
+};
+
+template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
   typedef typename Kit::spot spot;
   typedef typename Kit::value value;
   typedef typename Op::Accumulator Accumulator;
@@ -126,46 +204,43 @@ template <class Op, class Kit, class Arrays> struct tile_block {
   const ndr_program_params &q;
   const ndr_params &p;
   const ndr_param_tiles &own;
-  shared_states<Op> totals, pieces; /* by row and group; by row and piece */
-  unsigned char *data;
+  shared_states<Op> totals, pieces; /* by row of the item and group; by row of the step and piece */
+  unsigned char *data;              /* the rooms of one tile, or of two: one is copied while the other is added up */
   u8 *phases;
-  i64 first_row;
-  int rows;
+  machine::meeting *meeting;                    /* of the threads that start to copy a row */
+  int tasks_at, lanes_at, joins_at, entries_at; /* where the table's lists begin */
   tile_arrays<Arrays, 0> arrays;
 
-  NDR_DEVICE tile_block(const ndr_program_params &q_, u8 *phases_)
-      : q(q_), p(q_.base), own(q_.base.table.tiles), phases(phases_), first_row(0), rows(0) {
+  NDR_DEVICE tile_block(const ndr_program_params &q_, u8 *phases_, machine::meeting *meeting_)
+      : q(q_), p(q_.base), own(q_.base.table.tiles), phases(phases_), meeting(meeting_), tasks_at(table_int(p, 0)),
+        lanes_at(table_int(p, 1)), joins_at(table_int(p, 2)), entries_at(table_int(p, 3)) {
     ndr_word *words = (ndr_word *)machine::shared_bytes();
     totals = {words, own.rows * own.groups};
     words += Op::words * totals.count;
-    pieces = {words, own.rows * own.pieces};
+    pieces = {words, own.step_rows * own.pieces};
     words += Op::words * pieces.count;
     data = (unsigned char *)words + ((unsigned long long)words & 8);
-  }
-
-  NDR_DEVICE void begin(i64 row_block) {
-    i64 outputs = p.padded;
-    first_row = row_block * own.rows;
-    rows = outputs - first_row < own.rows ? (int)(outputs - first_row) : own.rows;
     for (int i = machine::thread(); i < totals.count; i += NDR_BLOCK) totals.put(i, Op::state_identity());
   }
 
   /* Where row r of a tile begins, for one combination of the other reduced axes. */
-  NDR_DEVICE spot find(int r, i64 unit, i64 tile) const {
+  NDR_DEVICE spot find(int r, const tile_step &s) const {
     const int axis = kept_count(p);
     spot at = spot::start(q);
-    at.template walk<true>(q, 0, axis, first_row + r);
-    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, unit);
-    at.step(q, axis, tile * own.width);
+    at.template walk<true>(q, 0, axis, s.first_row + s.row + r);
+    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, s.unit);
+    at.step(q, axis, s.tile * own.width);
     return at;
   }
 
-  NDR_DEVICE void copy(i64 unit, i64 tile) {
-    i64 left = p.axes[kept_count(p)].size - tile * own.width;
+  NDR_DEVICE void copy(const tile_step &s) {
+    i64 left = p.axes[kept_count(p)].size - s.tile * own.width;
     int threads = 1 << own.row_threads_log, r = machine::thread() >> own.row_threads_log;
-    if (r < rows)
-      arrays.copy(q, find(r, unit, tile), r, (int)(left < own.width ? left : own.width),
-                  machine::thread() & (threads - 1), threads, data, phases);
+    int bytes = 0, thread = machine::thread() & (threads - 1);
+    if (r < s.rows)
+      bytes = arrays.copy(q, find(r, s), r, (int)(left < own.width ? left : own.width), thread, threads, data, phases,
+                          meeting);
+    if (machine::copies_bulks() && thread == 0) machine::arrive(meeting, bytes);
     machine::group_copies();
   }
 
@@ -176,10 +251,10 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     const unsigned char *begins[Arrays::count];
     spot at; /* used where an operator asks for places */
   };
-  NDR_DEVICE tile_row row_of(int r, i64 unit, i64 tile) const {
+  NDR_DEVICE tile_row row_of(int r, const tile_step &s) const {
     tile_row row = {{}, spot::start(q)};
     arrays.find(p, data, phases, r, row.begins);
-    if constexpr (single) row.at = find(r, unit, tile);
+    if constexpr (single) row.at = find(r, s);
     return row;
   }
 
@@ -204,9 +279,16 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     for (int i = 0; i < 4; i++) label[i] = (int)(word[i / 2] >> 16 * (i & 1) & 0xffff);
   }
 
+  template <int N>
+  NDR_DEVICE void fold_rows(Accumulator (&a)[ROWS], const tile_row (&row)[ROWS], const int (&label)[N]) const {
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) fold<N>(a[k], row[k], label);
+  }
+
   /* Adds up a lane's labels, which come four at a time: eight are loaded while the eight before are folded. */
-  NDR_DEVICE Accumulator add_up(const tile_row &row, const int *entries, int left) const {
-    Accumulator a = Op::identity();
+  NDR_DEVICE void add_up(Accumulator (&a)[ROWS], const tile_row (&row)[ROWS], const int *entries, int left) const {
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) a[k] = Op::identity();
     u32 next[4] = {0, 0, 0, 0};
     if (left >= 8) load_eight(next, entries);
 #pragma unroll 1
@@ -216,7 +298,7 @@ template <class Op, class Kit, class Arrays> struct tile_block {
       unpack_labels(next + 2, label + 4);
       left -= 8, entries += 4 * NDR_WARP;
       if (left >= 8) load_eight(next, entries);
-      fold<8>(a, row, label);
+      fold_rows<8>(a, row, label);
     }
 #pragma unroll 1
     for (; left > 0; left -= 4, entries += 2 * NDR_WARP) {
@@ -225,16 +307,15 @@ template <class Op, class Kit, class Arrays> struct tile_block {
       machine::load_bytes<8, true>(word, entries);
       unpack_labels(word, label);
       if (left >= 4) {
-        fold<4>(a, row, label);
+        fold_rows<4>(a, row, label);
         continue;
       }
 #pragma unroll
       for (int i = 0; i < 3; i++) {
         int one[1] = {label[i]};
-        if (i < left) fold<1>(a, row, one);
+        if (i < left) fold_rows<1>(a, row, one);
       }
     }
-    return a;
   }
   static NDR_DEVICE void load_eight(u32 (&word)[4], const int *entries) {
     u32 second[2];
@@ -243,85 +324,117 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     word[2] = second[0], word[3] = second[1];
   }
 
-  /* What a lane does in a task. */
+  /* What a lane does in a task, for ROWS rows from `row` on. */
   struct lane_work {
     int row, count;
     int to;   /* group, or piece -1 - to, or NDR_NOWHERE */
-    i64 from; /* its first entry, in units of 8 bytes */
+    int from; /* its first entry, in units of 8 bytes */
   };
-  /* n: the number of the task among those of all rows, which have `tasks` each, from task `begin` on. */
-  NDR_DEVICE lane_work work_of(int n, int begin, int tasks) const {
-    int row = n / tasks, task = begin + n - row * tasks, lane = machine::thread() & (NDR_WARP - 1);
-    u32 word[2];
-    machine::load_bytes<8, true>(word, p.table.table + table_int(p, 1) + 2 * (i64)(task * NDR_WARP + lane));
-    return {row, (int)word[0], (int)word[1], (i64)table_int(p, table_int(p, 0) + task) + lane};
+  /* A group whose pieces a thread joins. */
+  struct join_work {
+    int row, group, first, end;
+  };
+  /* What a thread does first in a tile, which is read while another tile is added up. */
+  struct first_work {
+    lane_work task;
+    join_work join;
+  };
+
+  static NDR_DEVICE int sets(const tile_step &s) {
+    return ROWS == 1 ? s.rows : (s.rows + ROWS - 1) / ROWS;
   }
 
-  /* The tasks of a tile, and what a lane does first. Read while the tile is copied. */
-  struct task_list {
-    int begin, count;
-    lane_work first;
-  };
-  NDR_DEVICE task_list tasks_of(i64 tile) const {
-    task_list t = {table_int(p, 8 + 4 * tile), table_int(p, 9 + 4 * tile), {0, 0, NDR_NOWHERE, 0}};
-    t.count -= t.begin;
-    int n = machine::thread() >> NDR_WARP_LOG;
-    if (n < t.count * rows) t.first = work_of(n, t.begin, t.count);
-    return t;
+  /* n: the number of the task among those of all sets of ROWS rows. */
+  NDR_DEVICE lane_work task_of(const tile_step &s, int n) const {
+    int set = n < s.task_count ? 0 : n / s.task_count, task = s.tasks + n - set * s.task_count,
+        lane = machine::thread() & (NDR_WARP - 1);
+    u32 word[2];
+    machine::load_bytes<8, true>(word, p.table.table + lanes_at + 2 * (i64)(task * NDR_WARP + lane));
+    return {set * ROWS, (int)word[0], (int)word[1], table_int(p, tasks_at + task) + lane};
+  }
+  /* n: the number of the join among those of all rows. */
+  NDR_DEVICE join_work join_of(const tile_step &s, int n) const {
+    int row = n < s.join_count ? 0 : n / s.join_count;
+    i64 at = joins_at + 4 * (i64)(s.joins + n - row * s.join_count);
+    return {row, table_int(p, at), table_int(p, at + 1), table_int(p, at + 2)};
+  }
+  NDR_DEVICE first_work first_of(const tile_step &s) const {
+    first_work f = {{0, 0, NDR_NOWHERE, 0}, {0, 0, 0, 0}};
+    int warp = machine::thread() >> NDR_WARP_LOG, join = machine::thread() >> s.join_lanes_log;
+    if (warp < s.task_count * sets(s)) f.task = task_of(s, warp);
+    if (join < s.join_count * s.rows) f.join = join_of(s, join);
+    return f;
+  }
+
+  /* Number k of the tasks of this thread's warp. Tasks are sorted, longest first: who has the longest of some has the
+   * shortest of the next. */
+  static NDR_DEVICE int number_of(int k) {
+    const int warps = NDR_BLOCK / NDR_WARP;
+    int warp = machine::thread() >> NDR_WARP_LOG;
+    return k * warps + (k & 1 ? warps - 1 - warp : warp);
   }
 
   /* Runs the tasks of all rows: a warp takes one after the other, and reads the next one while this one runs. */
-  NDR_DEVICE void run(const task_list &t, i64 unit, i64 tile) const {
-    const int *entries = p.table.table + table_int(p, 3);
-    const int warps = NDR_BLOCK / NDR_WARP, all = t.count * rows;
-    lane_work next = t.first;
-    for (int n = machine::thread() >> NDR_WARP_LOG; n < all; n += warps) {
+  NDR_DEVICE void run(const lane_work &first, const tile_step &s) const {
+    const int *entries = p.table.table + entries_at;
+    const int all = s.task_count * sets(s);
+    lane_work next = first;
+#pragma unroll 1
+    for (int k = 0; number_of(k) < all; k++) {
       lane_work now = next;
-      if (n + warps < all) next = work_of(n + warps, t.begin, t.count);
+      if (number_of(k + 1) < all) next = task_of(s, number_of(k + 1));
       if (now.to == NDR_NOWHERE) continue;
-      typename Op::State state = Op::widen(add_up(row_of(now.row, unit, tile), entries + 2 * now.from, now.count));
-      if (now.to >= 0)
-        totals.join(now.row * own.groups + now.to, state);
-      else
-        pieces.put(now.row * own.pieces - 1 - now.to, state);
+      tile_row row[ROWS];
+      Accumulator a[ROWS];
+#pragma unroll
+      for (int k = 0; k < ROWS; k++) row[k] = row_of(now.row + k < s.rows ? now.row + k : now.row, s);
+      add_up(a, row, entries + 2 * (i64)now.from, now.count);
+#pragma unroll
+      for (int k = 0; k < ROWS; k++) {
+        if (now.row + k >= s.rows) break;
+        if (now.to >= 0)
+          totals.join((s.row + now.row + k) * own.groups + now.to, Op::widen(a[k]));
+        else
+          pieces.put((now.row + k) * own.pieces - 1 - now.to, Op::widen(a[k]));
+      }
     }
   }
 
-  /* Joins the pieces of groups that have several. A group gets 2^log lanes of a warp: the most with which the block
-   * takes all groups at once, or one. */
-  NDR_DEVICE void join(i64 tile) const {
-    int begin = table_int(p, 10 + 4 * tile), count = table_int(p, 11 + 4 * tile) - begin, all = count * rows, log = 0;
-    while (log < NDR_WARP_LOG && all << (log + 1) <= NDR_BLOCK) log++;
-    int lanes = 1 << log, lane = machine::thread() & (lanes - 1), joins_at = table_int(p, 2);
+  /* Joins the pieces of groups that have several. */
+  NDR_DEVICE void join(const join_work &first_work, const tile_step &s) const {
+    const int log = s.join_lanes_log, lanes = 1 << log, lane = machine::thread() & (lanes - 1),
+              all = s.join_count * s.rows;
+    join_work work = first_work;
+#pragma unroll 1
     for (int first = 0; first < all; first += NDR_BLOCK >> log) {
-      int n = first + (machine::thread() >> log), r = 0, group = 0;
+      int n = first + (machine::thread() >> log);
       typename Op::State total = Op::state_identity();
       if (n < all) {
-        r = n / count;
-        i64 at = joins_at + 4 * (i64)(begin + n - r * count);
-        group = table_int(p, at);
-        int end = table_int(p, at + 2);
-        for (int i = table_int(p, at + 1) + lane; i < end; i += lanes)
-          Op::join_states(total, pieces.get(r * own.pieces + i));
+        if (first > 0) work = join_of(s, n);
+#pragma unroll 1
+        for (int i = work.first + lane; i < work.end; i += lanes)
+          Op::join_states(total, pieces.get(work.row * own.pieces + i));
       }
       join_lane_states<Op>(total, lanes);
-      if (lane == 0 && n < all) totals.join(r * own.groups + group, total);
+      if (lane == 0 && n < all) totals.join((s.row + work.row) * own.groups + work.group, total);
     }
   }
 
   /* ---- results ---- */
 
-  /* Writes the totals, or puts them in the slots of a part. */
-  NDR_DEVICE void put(int part) const {
-    for (int i = machine::thread(); i < rows * own.groups; i += NDR_BLOCK) {
-      int r = i / own.groups, group = i - r * own.groups;
+  /* Writes the totals, or puts them in the slots of a part, and begins new ones. */
+  NDR_DEVICE void put(const tile_step &s) const {
+#pragma unroll 1
+    for (int i = machine::thread(); i < s.item_rows * own.groups; i += NDR_BLOCK) {
+      int r = i < own.groups ? 0 : i / own.groups, group = i - r * own.groups;
       typename Op::State state = totals.get(i);
+      totals.put(i, Op::state_identity());
       if (p.table.parts == 1) {
-        emit<Op>(p, locate_kept(p, 0, first_row + r).result + group * p.table.group_step, state);
+        emit<Op>(p, locate_kept(p, 0, s.first_row + r).result + group * p.table.group_step, state);
         continue;
       }
       ndr_word w[Op::words],
-          *slot = (ndr_word *)p.partials + ((first_row + r) * p.table.parts + part) * own.groups + group;
+          *slot = (ndr_word *)p.partials + ((s.first_row + r) * p.table.parts + s.part) * own.groups + group;
       Op::save(state, w);
 #pragma unroll
       for (int k = 0; k < Op::words; k++) slot[k * p.slots * p.padded] = w[k];
@@ -361,24 +474,46 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
     join_parts<Op>(p);
     return;
   }
-  tile_block<Op, Kit, Arrays> block(q, phases);
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 part = item / p.table.tiles.row_blocks;
-    range tiles = units_of(p, part); /* of all combinations */
-    block.begin(item - part * p.table.tiles.row_blocks);
-    for (i64 number = tiles.begin; number < tiles.end; number++) {
-      i64 unit = number / p.table.tiles.tiles, tile = number - unit * p.table.tiles.tiles;
-      block.copy(unit, tile);
-      auto tasks = block.tasks_of(tile);
-      machine::await_copies<0>();
-      machine::barrier();
-      block.run(tasks, unit, tile);
-      machine::barrier();
-      block.join(tile);
+  NDR_SHARED tile_step steps[3]; /* the one at hand and the next two */
+  NDR_SHARED machine::meeting meeting;
+  tile_block<Op, Kit, Arrays, STEPS> block(q, phases, &meeting);
+  bool finds = machine::thread() == NDR_BLOCK - 1;
+  if (finds) {
+    steps[0].begin(p, machine::block());
+    steps[0].find_lists(p);
+    steps[1] = steps[0];
+    steps[1].advance(p);
+    machine::begin_meeting(&meeting, NDR_BLOCK >> p.table.tiles.row_threads_log);
+  }
+  machine::barrier();
+  block.copy(steps[0]);
+  auto first = block.first_of(steps[0]);
+#pragma unroll 1
+  for (int at = 0, round = 0;; at = at == 2 ? 0 : at + 1, round++) {
+    const tile_step &now = steps[at], &next = steps[at == 2 ? 0 : at + 1];
+    bool more = next.item < p.work;
+    auto next_first = first;
+    machine::await_copies<0>();
+    machine::await_meeting(&meeting, round);
+    machine::barrier();
+    if (finds && more) {
+      tile_step later = next;
+      later.advance(p);
+      steps[at == 0 ? 2 : at - 1] = later;
     }
+    block.run(first.task, now);
     machine::barrier();
-    block.put((int)part);
-    machine::barrier();
+    if (more) {
+      block.copy(next);
+      if (next.tile != now.tile || next.rows != now.rows) next_first = block.first_of(next);
+    }
+    block.join(first.join, now);
+    if (now.is_last()) {
+      machine::barrier();
+      block.put(now);
+    }
+    if (!more) return;
+    first = next_first;
   }
 }
 

@@ -47,8 +47,9 @@ START_TEST(lanes_read_from_different_banks) {
   static ndr_canonical problem;
   static ndr_launch launch;
   ndr_param_tiles *own = &launch.params.table.tiles;
-  *own =
-      (ndr_param_tiles){.tiles = (LABELS + WIDTH - 1) / WIDTH, .width = WIDTH, .rows = 1, .groups = cases[_i].groups};
+  *own = (ndr_param_tiles){
+      .tiles = (LABELS + WIDTH - 1) / WIDTH, .width = WIDTH, .rows = 1, .step_rows = 1, .groups = cases[_i].groups};
+  launch.operands.steps = 1;
   problem.dtype = cases[_i].dtype;
   ndr_table *table = scattered_table(cases[_i].groups);
   problem.table = table;

@@ -166,7 +166,7 @@ START_TEST(parts_are_joined) {
     int groups, least_parts;
   } of[] = {{1, 2000000, 7, 257}, {3, 200000, 300, 9}};
   rng random = {test_seed()};
-  trial t = {.device = 0,
+  trial t = {.device = 2,
              .problem = {.dtype = NDR_C64,
                          .shape = {of[_i].rows, of[_i].labels, 1},
                          .strides = {of[_i].labels, 1, 1},

@@ -105,17 +105,20 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
   int lanes = owns_columns(launch)                         ? p->thread.lanes.count
               : launch->kernel == NDR_KERNEL_OPERANDS_RUNS ? p->operand_runs.lanes.count
                                                            : p->operand_short.lanes.count;
-  ndr_text_append(text, capacity, &length, "%s, chunks of %d (", ndr_kernel_name(launch->kernel),
-                  launch->operands.elements);
+  ndr_text_append(text, capacity, &length, "%s, ", ndr_kernel_name(launch->kernel));
+  if (launch->operands.steps > 1)
+    ndr_text_append(text, capacity, &length, launch->kernel == NDR_KERNEL_TABLE_TILES ? "%d rows at a time, " : "%d ",
+                    launch->operands.steps);
+  ndr_text_append(text, capacity, &length, "chunks of %d (", launch->operands.elements);
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     ndr_text_append(text, capacity, &length, "%s%s: %s", k ? ", " : "",
                     ndr_dtype_name(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]),
                     names[NDR_WAY_OF(launch->operands.ways, k) & 3]);
   if (launch->kernel == NDR_KERNEL_TABLE_TILES) {
     ndr_text_append(text, capacity, &length,
-                    "), grid %u x %u threads, %d tiles of %d labels, %d rows, %d parts, %u bytes shared", launch->grid,
-                    launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows, p->table.parts,
-                    launch->shared_bytes);
+                    "), grid %u x %u threads, %d tiles of %d labels, items of %d rows, %d parts, %u bytes shared",
+                    launch->grid, launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows,
+                    p->table.parts, launch->shared_bytes);
     return length;
   }
   if (launch->kernel == NDR_KERNEL_TABLE_COLUMNS) {

@@ -82,10 +82,11 @@ static sharing choose_team(const ndr_canonical *problem, const ndr_device *devic
   return how;
 }
 
-/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. A segment's start and
- * end take as long as START_ROWS batches of rows. A state in a slot is written, read, and made 0. */
+/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. The last wave, which may
+ * not be whole, takes about half of what is missing. A segment's start and end take as long as START_ROWS batches of
+ * rows. A state in a slot is written, read, and made 0, and the launch that joins them takes as long as JOIN_ROWS. */
 static double cut_time(const ndr_canonical *problem, const sharing *how, const ndr_table_cut *cut) {
-  enum { START_ROWS = 4, STATE_BYTES = 24 };
+  enum { START_ROWS = 4, STATE_BYTES = 96, JOIN_ROWS = 128 };
   ndr_table_lists counted = {0};
   ndr_table_cut_up(problem->table, cut, &counted);
   double tasks = (double)how->strips * (double)counted.task_count * (double)cut->parts, strips = (double)how->strips;
@@ -93,7 +94,8 @@ static double cut_time(const ndr_canonical *problem, const sharing *how, const n
   double work = strips * ((double)problem->table->count * (double)units_of(problem) +
                           slot_rows * (double)counted.slots * (double)cut->parts +
                           START_ROWS * (double)how->rows * (double)counted.segment_count);
-  return ceil(tasks / (double)how->teams) * (work / tasks);
+  double waves = tasks / (double)how->teams;
+  return (waves + ceil(waves)) / 2 * (work / tasks) + (counted.slots > 0 ? JOIN_ROWS : 0);
 }
 
 /* Tasks of `work` rows, or of a part of one row. */
@@ -135,10 +137,10 @@ void ndr_table_order(const ndr_canonical *problem, ndr_launch *launch) {
 static void place_teams(const ndr_canonical *problem, ndr_launch *launch, int team) {
   const ndr_axis *along = column_axis(problem);
   ndr_param_thread *own = &launch->params.thread;
-  int lanes = lanes_of(along, launch->operands.elements);
+  int columns = launch->operands.elements * launch->operands.steps, lanes = lanes_of(along, columns);
   own->lanes = ndr_threads(lanes);
   own->team = ndr_threads(team < lanes ? lanes : team);
-  own->team_columns = lanes * launch->operands.elements;
+  own->team_columns = lanes * columns;
   own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
   own->others = columns_of(problem) / along->size;
   own->near_others = own->parts = 1;
@@ -173,17 +175,38 @@ void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slo
   p->table.join_lanes_log = ndr_threads(few ? NDR_THREADS : ndr_power_from(p->padded, JOIN_LANES)).log;
 }
 
+/* Chunks that are single elements, a warp's chunks apart, instead of chunks that are shifted into place: a register
+ * then holds what is used of it alone, so that twice as much is on its way. Elements of less than 4 bytes would take a
+ * register each. */
+static void spread_columns(const ndr_canonical *problem, const ndr_axis *walked, ndr_launch *launch) {
+  const ndr_axis *along = column_axis(problem);
+  int elements = launch->operands.elements;
+  bool shifted = false, narrow = false;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    shifted = shifted || (NDR_WAY_OF(launch->operands.ways, k) & 3) == NDR_WAY_SHIFTED;
+    narrow = narrow || ndr_array_bytes(problem, k) < 4;
+  }
+  if (!shifted || narrow || lanes_of(along, elements) < NDR_WARP_THREADS || along->size < NDR_WARP_THREADS * elements)
+    return;
+  launch->operands.steps = elements;
+  launch->operands.elements = 1;
+  launch->operands.ways = ndr_ways_along(problem, along, walked, 1, false);
+  for (int k = 0; k < ndr_count_arrays(problem); k++) /* warps share the sectors at the ends of what each reads */
+    launch->operands.ways |= (unsigned)NDR_WAY_AGAIN << NDR_WAY_BITS * k;
+}
+
 void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   sharing how = choose_team(problem, device);
   ndr_table_cut cut = choose_cut(problem, &how);
   const ndr_axis *along = column_axis(problem);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TABLE_COLUMNS);
   ndr_params *p = &launch->params;
-  launch->operands.elements = problem->kept_count ? ndr_count_columns(problem, on_boundary) : 1;
+  const ndr_axis *walked = &problem->reduced[ndr_table_axis(problem)];
+  int elements = launch->operands.elements = problem->kept_count ? ndr_count_columns(problem, on_boundary) : 1;
   launch->operands.steps = 1;
-  launch->operands.ways =
-      ndr_ways_along(problem, along, &problem->reduced[ndr_table_axis(problem)], launch->operands.elements, false);
-  if (ndr_operands_begin(problem, launch, launch->operands.elements) > ndr_block_registers(3))
+  launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
+  spread_columns(problem, walked, launch);
+  if (ndr_operands_begin(problem, launch, elements) > ndr_block_registers(3))
     launch->blocks = 2; /* gathered rows in flight are twice as many */
   else
     launch->blocks = ndr_kernel_blocks(launch->kernel);

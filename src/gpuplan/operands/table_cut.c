@@ -26,7 +26,8 @@ void ndr_table_cut_up(const ndr_table *table, const ndr_table_cut *how, ndr_tabl
   int64_t filled = how->rows; /* of the task at hand; here there is none */
   if (l->segments) l->segments[0] = l->segments[1] = 0;
   for (int64_t g = 0, begin = 0; g < table->groups; begin = table->ends[g++]) {
-    int64_t length = table->ends[g] - begin, pieces = length > 2 * how->rows ? (length - 1) / how->rows + 1 : 1;
+    int64_t length = table->ends[g] - begin, pieces = (2 * length + how->rows) / (2 * how->rows);
+    if (pieces < 1) pieces = 1;
     bool slots = pieces > 1 || (how->parts > 1 && length > 0);
     if (slots) write_join(l, g);
     l->join_count += slots;

@@ -9,36 +9,75 @@
 
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
+  FEW_BLOCKS = 2,           /* of which each may have all that it gets of the shared memory */
+  MOST_BYTES = 52 << 10,    /* of a block's tile, states and pieces otherwise: other rows' states take what is left */
   RESERVED_BYTES = 1 << 10, /* of a block's shared memory, by the system */
-  LEAST_DATA = 24 << 10,    /* bytes of a tile; if they are fewer, a multiprocessor has one block less */
+  LEAST_DATA = 12 << 10,    /* bytes of a tile; if they are fewer, a multiprocessor has one block less */
   LEAST_LAST = 8 << 10,     /* bytes of a tile of the only block */
-  LEAST_WIDTH = 1 << 11,
-  MOST_WIDTH = 1 << 15, /* labels of a tile have 16 bits */
-  ROW_PADDING = 32,     /* bytes of a row of an array beside its elements */
-  MOST_ROWS = 64,       /* NDR_TILE_ROWS in kernels/program/zones.cuh */
-  ROW_BYTES = 32 << 10  /* of a block's rows together, where they are short */
+  LEAST_WIDTH = 1 << 11,    /* of tiles of few elements */
+  NARROW_WIDTH = 1536,      /* up to which fewer rows are better */
+  GROUP_LABELS = 8,         /* labels of a group in a tile, on average; the same */
+  MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
+  MOST_AT_ONCE = 4,
+  ROW_PADDING = 32,    /* bytes of a row of an array beside its elements, at most */
+  MOST_ROWS = 64,      /* NDR_TILE_ROWS in kernels/program/zones.cuh */
+  ROW_BYTES = 32 << 10 /* of a step's rows together, where they are short */
 };
 
 /* How a block's shared memory is shared out. */
 typedef struct layout {
-  int64_t width, rows, bytes;
-  int blocks; /* that a multiprocessor has; 0: it does not fit */
+  int64_t width, rows; /* of a step */
+  int at_once;         /* rows that a lane adds up at a time */
+  int blocks;          /* that a multiprocessor has; 0: it does not fit */
+  int64_t spare;       /* bytes of a block's shared memory that are left */
 } layout;
 
-static int64_t pieces_of(int64_t rows) {
-  return 2 * NDR_THREADS / rows + NDR_WARP_THREADS;
+/* Lists of lanes' labels that a tile has: one for each set of rows that are added up at a time. */
+static int64_t sets_of(int64_t rows, int at_once) {
+  return ndr_ceil_div(rows, at_once);
+}
+
+/* As many as give each thread of a block the work of one lane, unless that is very little. */
+int64_t ndr_zones_lane_labels(int64_t width, int64_t sets, int64_t groups) {
+  enum { LEAST = 16 };
+  int64_t spare = groups <= NDR_THREADS / 2 ? groups : 0; /* lanes with fewer labels: one for each group */
+  int64_t even = ndr_ceil_div(width * sets, NDR_THREADS - spare);
+  return even < LEAST ? LEAST : even;
+}
+
+/* Pieces of groups that a tile has, at most. */
+static int64_t pieces_of(const ndr_canonical *problem, const layout *l) {
+  const ndr_table *table = problem->table;
+  int64_t sets = sets_of(l->rows, l->at_once), most = 2 * NDR_THREADS / sets + NDR_WARP_THREADS, pieces = 0;
+  int64_t of_lane = ndr_zones_lane_labels(l->width, sets, table->groups);
+  for (int64_t g = 0; g < table->groups && pieces < most; g++) {
+    int64_t labels = table->ends[g] - (g ? table->ends[g - 1] : 0);
+    if (labels > l->width) labels = l->width;
+    if (2 * labels > 3 * of_lane) pieces += ndr_ceil_div(labels, of_lane);
+  }
+  return pieces < most ? pieces : most;
 }
 
 static int words_of(const ndr_canonical *problem) {
   return ndr_canonical_words(problem, 0, problem->op_count);
 }
 
-/* Bytes of `rows` rows, each of `width` labels: states, pieces and elements. */
-static int64_t bytes_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
-  int64_t elements = 0;
-  for (int k = 0; k < ndr_count_arrays(problem); k++) elements += width * ndr_array_bytes(problem, k) + ROW_PADDING;
-  return rows * (8 * (int64_t)words_of(problem) * (problem->table->groups + pieces_of(rows)) + elements) +
-         NDR_VECTOR_BYTES;
+/* Bytes of the elements of a tile: `rows` rows, each of `width` labels. */
+static int64_t room_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
+  int64_t row = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    row += (width * ndr_array_bytes(problem, k) + ROW_PADDING - 1) / NDR_VECTOR_BYTES * NDR_VECTOR_BYTES;
+  return rows * row;
+}
+
+static int64_t states_of(const ndr_canonical *problem, int64_t rows) {
+  return (int64_t)sizeof(double) * rows * words_of(problem) * problem->table->groups;
+}
+
+/* Bytes of a tile, and of the states and pieces of its rows. */
+static int64_t bytes_of(const ndr_canonical *problem, const layout *l) {
+  int64_t pieces = (int64_t)sizeof(double) * l->rows * words_of(problem) * pieces_of(problem, l);
+  return states_of(problem, l->rows) + pieces + NDR_VECTOR_BYTES + room_of(problem, l->rows, l->width);
 }
 
 static int64_t label_bytes(const ndr_canonical *problem) {
@@ -55,14 +94,16 @@ static int64_t outputs_of(const ndr_canonical *problem) {
   return problem->outputs / problem->group.size;
 }
 
-/* Rows of a block: several where they are short, but not so many that multiprocessors are idle. */
-static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device, int64_t width, int64_t available,
-                          int blocks) {
-  int64_t enough = (int64_t)device->units * blocks, rows = 1;
-  while (rows < MOST_ROWS && rows * width * label_bytes(problem) < ROW_BYTES &&
-         outputs_of(problem) >= 2 * rows * enough && bytes_of(problem, 2 * rows, width) <= available)
-    rows *= 2;
-  return rows;
+/* Rows of a step: several where they are short, but not so many that multiprocessors are idle. */
+static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device, const layout *l, int64_t available) {
+  int64_t enough = (int64_t)device->units * l->blocks;
+  layout more = *l;
+  while (more.rows < MOST_ROWS && more.rows * l->width * label_bytes(problem) < ROW_BYTES &&
+         outputs_of(problem) >= 2 * more.rows * enough) {
+    more.rows *= 2;
+    if (bytes_of(problem, &more) > available) return more.rows / 2;
+  }
+  return more.rows;
 }
 
 /* The states that are joined, and where rows begin. */
@@ -71,28 +112,83 @@ int64_t ndr_zones_static_bytes(int words) {
   return JOINED * 8 * (int64_t)words + OTHER_BYTES;
 }
 
-static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
+static layout lay_out(const ndr_canonical *problem, const ndr_device *device, int at_once, int blocks) {
   int64_t length = labels_of(problem)->size, rows_in_all = problem->length / length * outputs_of(problem);
   /* Narrow tiles keep all multiprocessors busy where there are few elements. */
-  int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS);
+  int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS * at_once);
   if (enough < LEAST_WIDTH) enough = LEAST_WIDTH;
-  for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
-    int64_t available = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
-    if (available > device->shared_bytes_per_block) available = device->shared_bytes_per_block;
-    available -= ndr_zones_static_bytes(words_of(problem));
-    int64_t width = (available - bytes_of(problem, 1, 0)) / label_bytes(problem);
-    if (width >= length && length <= MOST_WIDTH && length <= enough) {
-      int64_t rows = count_rows(problem, device, length, available, blocks);
-      return (layout){length, rows, bytes_of(problem, rows, length), blocks};
-    }
-    bool wide = width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
-    if (!wide || width < NDR_LINE_BYTES) continue;
+  int64_t available = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
+  if (available > device->shared_bytes_per_block) available = device->shared_bytes_per_block;
+  available -= ndr_zones_static_bytes(words_of(problem));
+  layout l = {.width = LEAST_WIDTH, .rows = at_once, .at_once = at_once, .blocks = blocks};
+  int64_t most = blocks > FEW_BLOCKS && available > MOST_BYTES ? MOST_BYTES : available;
+  int64_t width = LEAST_WIDTH + (most - bytes_of(problem, &l)) / (at_once * label_bytes(problem));
+  if (width >= length && length <= MOST_WIDTH && length <= enough) {
+    l.width = length;
+    l.rows = count_rows(problem, device, &l, most);
+  } else {
+    bool wide = at_once * width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
+    if (!wide || width < NDR_LINE_BYTES) return (layout){.blocks = 0};
     if (width > MOST_WIDTH) width = MOST_WIDTH;
     if (width > enough) width = enough;
     int64_t lines = width / NDR_LINE_BYTES, tiles = ndr_ceil_div(length, lines * NDR_LINE_BYTES);
-    width = ndr_ceil_div(ndr_ceil_div(length, tiles), NDR_LINE_BYTES) * NDR_LINE_BYTES;
-    return (layout){width, 1, bytes_of(problem, 1, width), blocks};
+    l.width = ndr_ceil_div(ndr_ceil_div(length, tiles), NDR_LINE_BYTES) * NDR_LINE_BYTES;
   }
+  l.spare = available - bytes_of(problem, &l);
+  return l.spare >= 0 ? l : (layout){.blocks = 0};
+}
+
+/* Rows that a lane can add up at a time: as many as leave their accumulators in registers. Where operators ask for
+ * places, so do these. */
+static int most_at_once(const ndr_canonical *problem) {
+  enum { REGISTERS = 8 };
+  bool places = problem->place_count > 0;
+  for (int i = 0; i < problem->op_count; i++)
+    places = places || (!problem->programs[i] && ndr_op_is_index(problem->ops[i]));
+  int registers = ndr_count_registers(problem) * ndr_count_arrays(problem), most = places ? 1 : MOST_AT_ONCE;
+  while (most > 1 && (most * registers > REGISTERS || most > outputs_of(problem))) most /= 2;
+  return most;
+}
+
+static bool is_whole(const ndr_canonical *problem, const layout *l) {
+  return l->blocks > 0 && l->width == labels_of(problem)->size;
+}
+
+/* Whether the first-level cache keeps the lists of a tile beside so many blocks. Multiples of what they take were
+ * measured: sets of the cache are shared. */
+static bool keeps_lists(const ndr_device *device, const layout *l, int64_t bytes) {
+  enum { LIST_BYTES = 12 /* of a label */ };
+  return device->shared_bytes_per_unit - l->blocks * bytes >= LIST_BYTES * l->width;
+}
+
+/* Whole rows, if there is room for them: two at a time are better than one, and four no better. */
+static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most) {
+  enum {
+    MANY_GROUPS = NDR_THREADS
+  }; /* whose warps have different numbers of tasks, so that they wait for each other */
+  layout l = {.blocks = 0};
+  for (int at_once = most > 2 ? 2 : most; at_once >= 1; at_once /= 2)
+    for (int blocks = MOST_BLOCKS; blocks > 1; blocks--) {
+      if (blocks == 2 && at_once > 1 && problem->table->groups > MANY_GROUPS) continue;
+      l = lay_out(problem, device, at_once, blocks);
+      if (!is_whole(problem, &l)) continue;
+      if (blocks < MOST_BLOCKS || most == 1 || keeps_lists(device, &l, bytes_of(problem, &l))) return l;
+    }
+  return (layout){.blocks = 0};
+}
+
+/* Else tiles of as many rows as a lane can add up at a time, unless these are narrow. */
+static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
+  int most = most_at_once(problem);
+  layout l = lay_out_whole(problem, device, most);
+  if (l.blocks > 0) return l;
+  int64_t narrow = GROUP_LABELS * problem->table->groups;
+  if (narrow < NARROW_WIDTH) narrow = NARROW_WIDTH;
+  for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--)
+    for (int at_once = most; at_once >= 1; at_once /= 2) {
+      l = lay_out(problem, device, at_once, blocks);
+      if (l.blocks > 0 && (l.width >= narrow || at_once == 1)) return l;
+    }
   return (layout){.blocks = 0};
 }
 
@@ -102,23 +198,31 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
   return choose_layout(problem, device).blocks ? NULL : "the states of all groups do not fit in shared memory";
 }
 
-/* How many tiles a part has, which is what a block works on: as many as make the whole fastest. Blocks run in waves.
- * What a block does beside its tiles, above all with the states of its groups, takes as long as some labels. Blocks
- * with several tiles fall into step, so that those of a multiprocessor first wait for memory together and then leave it
- * idle together. */
-static int64_t choose_part_tiles(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
-                                 int64_t row_blocks, int64_t tiles) {
-  enum { START_LABELS = 1024, MOST_PARTS = 1 << 15 };
-  static const double IN_STEP = 0.1, MOST_IN_STEP = 0.5;
-  int64_t blocks = (int64_t)device->units * chosen->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS), best = tiles;
-  double besides = START_LABELS + 4 * (double)(chosen->rows * problem->table->groups), least = 0;
-  for (int64_t each = begin; each <= tiles; each = each < 8 ? each + 1 : each + each / 8) {
-    double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, each), blocks);
-    double slower = 1 + fmin(MOST_IN_STEP, IN_STEP * (double)(each - 1));
-    double time = waves * ((double)(each * chosen->width * chosen->rows) * slower + besides);
-    if (each > begin && time >= least) continue;
-    best = each;
-    least = time;
+/* What a block takes at a time: some rows, for some of the tiles of all combinations of the other reduced axes. */
+typedef struct item {
+  int64_t rows, tiles;
+} item;
+
+/* The items that make the whole fastest. Blocks take one item after the other. A tile's lists are read once for all
+ * rows of an item, and take as long as some of its elements. So does what a block does for an item, above all with the
+ * states of its groups. Items that have not all tiles are joined by a second launch. */
+static item choose_item(const ndr_canonical *problem, const ndr_device *device, const layout *l, int64_t tiles) {
+  enum { ITEM_LABELS = 512, JOIN_LABELS = 8192, MOST_PARTS = 1 << 15, MOST_STEPS = 64 };
+  static const double LISTS = 0.5;
+  int64_t blocks = (int64_t)device->units * l->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS);
+  item best = {0};
+  double least = 0;
+  for (int64_t rows = l->rows; rows <= l->rows * MOST_STEPS; rows += l->rows) {
+    if (states_of(problem, rows - l->rows) > l->spare || rows >= outputs_of(problem) + l->rows) break;
+    double besides = ITEM_LABELS + 4 * (double)(rows * problem->table->groups);
+    for (int64_t each = begin; each <= tiles; each = each < 8 ? each + 1 : each + each / 8) {
+      double items = (double)(ndr_ceil_div(outputs_of(problem), rows) * ndr_ceil_div(tiles, each));
+      double labels = (double)(each * l->width) * ((double)rows + LISTS * (double)l->rows) + besides;
+      double time = ceil(items / (double)blocks) * labels + (each < tiles ? JOIN_LABELS : 0);
+      if (best.rows > 0 && time >= least) continue;
+      best = (item){rows, each};
+      least = time;
+    }
   }
   return best;
 }
@@ -139,18 +243,21 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   ndr_params *p = &launch->params;
   ndr_param_tiles *own = &p->table.tiles;
   int64_t outputs = outputs_of(problem), labels = labels_of(problem)->size;
-  launch->operands.elements = launch->operands.steps = 1;
+  launch->operands.elements = 1;
+  launch->operands.steps = chosen.at_once;
   ndr_table_order(problem, launch);
   own->tiles = (int)ndr_ceil_div(labels, chosen.width);
   own->width = (int)chosen.width;
-  own->rows = (int)chosen.rows;
+  own->step_rows = (int)chosen.rows;
   own->row_threads_log = ndr_threads(NDR_THREADS / (int)chosen.rows).log;
   own->groups = (int)problem->table->groups;
-  own->pieces = (int)pieces_of(chosen.rows);
-  own->row_blocks = ndr_ceil_div(outputs, chosen.rows);
-  int64_t units = problem->length / labels * own->tiles;
-  int64_t part_units = choose_part_tiles(problem, device, &chosen, own->row_blocks, units);
-  p->table.parts = (int)ndr_ceil_div(units, part_units);
+  own->pieces = (int)pieces_of(problem, &chosen);
+  own->units = problem->length / labels;
+  int64_t units = own->units * own->tiles;
+  item chosen_item = choose_item(problem, device, &chosen, units);
+  own->rows = (int)chosen_item.rows;
+  own->row_blocks = ndr_ceil_div(outputs, own->rows);
+  p->table.parts = (int)ndr_ceil_div(units, chosen_item.tiles);
   p->table.group_step = problem->group.result[0];
   p->table.joins_at = -1;
   p->table.joins = p->table.parts > 1 ? own->groups : 0;
@@ -159,13 +266,15 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   ndr_table_end(problem, launch, p->table.parts > 1 ? (int64_t)own->groups * p->table.parts : 0);
   p->table.join_lanes_log = join_lanes_log(p->table.parts);
   p->units = units;
-  p->split_units = part_units;
-  launch->shared_bytes = (unsigned)chosen.bytes;
+  p->split_units = chosen_item.tiles;
+  launch->shared_bytes = (unsigned)(bytes_of(problem, &chosen) + states_of(problem, own->rows - chosen.rows));
   launch->blocks = chosen.blocks;
+  int64_t at_once = (int64_t)device->units * chosen.blocks;
+  if (launch->grid > at_once) launch->grid = (unsigned)at_once;
 }
 
 double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device) {
-  static const double START = 6e-6, SHARE = 0.75; /* of the bandwidth */
+  static const double START = 6e-6, SHARE = 0.85; /* of the bandwidth */
   layout chosen = choose_layout(problem, device);
   double elements = (double)outputs_of(problem) * (double)problem->length;
   double share = chosen.blocks > 1 ? SHARE : SHARE / 2;

@@ -16,6 +16,10 @@ int64_t ndr_zones_static_bytes(int words);
 /* Predicted seconds. */
 double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device);
 
+/* Labels that a lane adds up, about, where a tile of `width` labels has lists for `sets` sets of rows. A group with one
+ * and a half times as many or more has several lanes. */
+int64_t ndr_zones_lane_labels(int64_t width, int64_t sets, int64_t groups);
+
 /* The lists of the table (ndr_param_tiles), which the caller frees. */
 ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes);
 

@@ -198,18 +198,13 @@ static bool collect(const writer *w, int32_t **ints, size_t *bytes) {
   return true;
 }
 
-/* Labels of a lane: as many as give each thread of a block the work of one lane, unless that is very little. */
-static int64_t most_labels(const ndr_param_tiles *own) {
-  enum { LEAST = 16 };
-  int64_t spare = own->groups <= NDR_THREADS / 2 ? own->groups : 0; /* lanes with fewer labels: one for each group */
-  int64_t even = ndr_ceil_div((int64_t)own->width * own->rows, NDR_THREADS - spare);
-  return even < LEAST ? LEAST : even;
-}
-
 ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes) {
   const ndr_param_tiles *own = &launch->params.table.tiles;
-  writer w = {
-      .table = problem->table, .own = own, .most = most_labels(own), .element_bytes = (int)ndr_array_bytes(problem, 0)};
+  writer w = {.table = problem->table,
+              .own = own,
+              .most =
+                  ndr_zones_lane_labels(own->width, ndr_ceil_div(own->step_rows, launch->operands.steps), own->groups),
+              .element_bytes = (int)ndr_array_bytes(problem, 0)};
   *ints = NULL;
   bool written = write_tiles(&w) && collect(&w, ints, bytes);
   free(w.next);

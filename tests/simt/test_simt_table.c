@@ -12,7 +12,7 @@
 #include "support/scattered.h"
 #include "support/suite.h"
 
-enum { MOST_ROWS = 600, MOST_COLUMNS = 70 };
+enum { MOST_ROWS = 600, MOST_COLUMNS = 70, WIDE = 300 /* columns, of which a lane has several that lie apart */ };
 
 /* The arrays of a case on the device, and its results on both. */
 typedef struct trial {
@@ -110,7 +110,7 @@ START_TEST(scattered_labels_agree_with_the_cpu) {
   int cases = test_case_count(12);
   for (int number = 0; number < cases; number++) {
     trial t = {.device = (int)rng_between(&random, 0, 2)};
-    scattered_draw(&random, dtypes[_i], MOST_ROWS, MOST_COLUMNS, &t.problem);
+    scattered_draw(&random, dtypes[_i], MOST_ROWS, rng_once_in(&random, 4) ? WIDE : MOST_COLUMNS, &t.problem);
     make_arrays(&random, &t);
     assert_ok(run_on_host(&t));
     ndr_status status = run_on_device(&t);

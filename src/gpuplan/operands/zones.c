@@ -161,15 +161,16 @@ static bool keeps_lists(const ndr_device *device, const layout *l, int64_t bytes
   return device->shared_bytes_per_unit - l->blocks * bytes >= LIST_BYTES * l->width;
 }
 
-/* Whole rows, if there is room for them: two at a time are better than one, and four no better. */
+/* Whole rows, if there is room for them: as many at a time as a lane can add up, but four only where three blocks have
+ * room for them. */
 static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most) {
   enum {
     MANY_GROUPS = NDR_THREADS
   }; /* whose warps have different numbers of tasks, so that they wait for each other */
   layout l = {.blocks = 0};
-  for (int at_once = most > 2 ? 2 : most; at_once >= 1; at_once /= 2)
+  for (int at_once = most; at_once >= 1; at_once /= 2)
     for (int blocks = MOST_BLOCKS; blocks > 1; blocks--) {
-      if (blocks == 2 && at_once > 1 && problem->table->groups > MANY_GROUPS) continue;
+      if (blocks == 2 && (at_once > 2 || (at_once == 2 && problem->table->groups > MANY_GROUPS))) continue;
       l = lay_out(problem, device, at_once, blocks);
       if (!is_whole(problem, &l)) continue;
       if (blocks < MOST_BLOCKS || most == 1 || keeps_lists(device, &l, bytes_of(problem, &l))) return l;

@@ -238,7 +238,8 @@ typedef struct ndr_param_operand_short {
  *   joins      four ints: a group, and its pieces: the first, and behind the last
  *   entries    by lane four labels, counted from the tile's first, of 16 bits each; then the next four of each
  * A part is a range of the tiles of all combinations of the other reduced axes, which ndr_params.units counts: all
- * combinations of the first tile, then those of the second. Word w of the state of a group in part i of row r is at ((w * padded + r) * parts + i) * groups + group. */
+ * combinations of the first tile, then those of the second. Word w of the state of a group in part i of row r is at ((w
+ * * padded + r) * parts + i) * groups + group. */
 typedef struct ndr_param_tiles {
   int tiles, width;
   int rows;            /* outputs of other kept axes whose states a block has */

@@ -120,35 +120,39 @@ template <int LATER> NDR_DEVICE void await_copies() {
 #endif
 }
 
-/* Copies of many vectors that one thread starts, where the machine has them. They end at a meeting: each of `count`
- * threads arrives at it once, after it has started its copies, with their bytes, and who waits goes on when all bytes
- * are there. The next round then begins; `round` counts them. Other threads see a meeting after a barrier. */
-struct meeting {
+/* Bulks: copies of many vectors that one thread starts, where the machine has them, and their barrier (PTX: mbarrier).
+ * Each of `count` threads arrives once a round, after it has started its copies, and says their bytes. await returns
+ * when all have arrived and all bytes have been copied. `round` counts from 0. Other threads may use it after a block's
+ * barrier. A thread that has written or read what a bulk overwrites calls fence_bulks before the barrier between. */
+struct copy_barrier {
   unsigned long long word;
 };
 #if __CUDA_ARCH__ >= 900
 NDR_DEVICE constexpr bool copies_bulks() {
   return true;
 }
-NDR_DEVICE void begin_meeting(meeting *m, int count) {
+NDR_DEVICE void begin_copy_barrier(copy_barrier *m, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n"
                "fence.proxy.async.shared::cta;" ::"r"((unsigned)__cvta_generic_to_shared(m)),
                "r"(count)
                : "memory");
 }
-NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, meeting *m) {
+NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, copy_barrier *m) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :
                : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address), "r"(bytes),
                  "r"((unsigned)__cvta_generic_to_shared(m))
                : "memory");
 }
-NDR_DEVICE void arrive(meeting *m, int bytes) {
+NDR_DEVICE void arrive(copy_barrier *m, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(m)),
                "r"(bytes)
                : "memory");
 }
-NDR_DEVICE void await_meeting(meeting *m, int round) {
+NDR_DEVICE void fence_bulks() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+NDR_DEVICE void await_copy_barrier(copy_barrier *m, int round) {
   unsigned done = 0;
   while (!done)
     asm volatile("{\n.reg .pred p;\n"
@@ -162,10 +166,11 @@ NDR_DEVICE void await_meeting(meeting *m, int round) {
 NDR_DEVICE constexpr bool copies_bulks() {
   return false;
 }
-NDR_DEVICE void begin_meeting(meeting *, int) {}
-NDR_DEVICE void copy_bulk(void *, const void *, int, meeting *) {}
-NDR_DEVICE void arrive(meeting *, int) {}
-NDR_DEVICE void await_meeting(meeting *, int) {}
+NDR_DEVICE void begin_copy_barrier(copy_barrier *, int) {}
+NDR_DEVICE void copy_bulk(void *, const void *, int, copy_barrier *) {}
+NDR_DEVICE void arrive(copy_barrier *, int) {}
+NDR_DEVICE void fence_bulks() {}
+NDR_DEVICE void await_copy_barrier(copy_barrier *, int) {}
 #endif
 
 template <class T> NDR_DEVICE T load_element(const T *address) {

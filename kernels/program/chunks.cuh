@@ -38,7 +38,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     return registers;
   }
   /* Chunks in flight, or rows of `steps` chunks: `bytes` of all arrays or more, unless they take too many registers.
-   * The planner counts the same (ndr_count_batch). */
+   * The planner counts the same for FLIGHT_BYTES and one step (ndr_count_batch). */
   static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES, int steps = 1) {
     int rows = 1;
     while (rows < MOST && rows * steps * chunk_bytes() < bytes &&

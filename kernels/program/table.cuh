@@ -160,11 +160,11 @@ NDR_DEVICE i64 table_columns_of(const ndr_params &p) {
 }
 
 /* What a team does: a task in a strip of columns, for one part of the other reduced axes. Strips of several chunks a
- * thread are whole: the last one of a row begins before the end of the one before it, to which its first `shared`
- * columns belong. */
+ * thread are whole: the first `repeated` columns of a row's last one are also the last of the one before, which writes
+ * them. */
 template <class Kit, int STEPS> struct table_work {
   i64 task, first, columns; /* first: the strip's first column, of all combinations of kept axes */
-  int part, shared;
+  int part, repeated;
   typename Kit::spot at;
   NDR_DEVICE table_work(const ndr_program_params &q, i64 number) {
     const ndr_params &p = q.base;
@@ -179,10 +179,10 @@ template <class Kit, int STEPS> struct table_work {
       part = (int)(cut - task * p.table.parts);
     }
     columns = task < p.table.tasks ? table_columns_of(p) - along : 0;
-    shared = 0;
+    repeated = 0;
     if (STEPS > 1 && columns > 0 && columns < own.team_columns) {
-      shared = own.team_columns - (int)columns;
-      along -= shared;
+      repeated = own.team_columns - (int)columns;
+      along -= repeated;
       columns = own.team_columns;
     }
     if (columns > own.team_columns) columns = own.team_columns;
@@ -197,10 +197,10 @@ template <class Kit, int STEPS> struct table_work {
 template <class Op, class Kit, int STEPS>
 NDR_DEVICE void put_chunk(const ndr_params &p, const table_work<Kit, STEPS> &work, int column, int to,
                           const typename Op::Accumulator *a) {
+  if (STEPS > 1 && column < work.repeated) return;
   const int V = Kit::elements;
   i64 stride = p.axes[0].result_stride, left = work.columns - column;
   int some = (int)(left < V ? left : V);
-  if (STEPS > 1 && column < work.shared) return;
   if (to >= 0) {
     i64 at = work.at.result + column * stride + to * p.table.group_step;
     if (some == V)

@@ -43,7 +43,7 @@ enum { NDR_TILE_ROWS = 64, NDR_NOWHERE = -2147483647 - 1 };
 template <class List, int K> struct tile_arrays {
   template <class Spot>
   NDR_DEVICE int copy(const ndr_program_params &, const Spot &, int, int, int, int, unsigned char *, u8 *,
-                      machine::meeting *) const {
+                      machine::copy_barrier *) const {
     return 0;
   }
   NDR_DEVICE void find(const ndr_params &, const unsigned char *, const u8 *, int, const unsigned char **) const {}
@@ -55,21 +55,25 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   /* Bytes of a row, which may begin anywhere in its first vector. */
   static NDR_DEVICE int pitch(const ndr_params &p) { return (p.table.tiles.width * (int)sizeof(T) + 31) & ~15; }
 
-  /* Starts to copy row r: `length` elements along the labels' axis from a place on, with every `threads`-th thread from
-   * `thread` on. Notes where in its first vector the row begins. Returns the bytes that are bound for the meeting. */
+  /* Starts to copy row r: `length` elements along the labels' axis from a place on. This thread copies vector number
+   * `thread` and every `threads`-th after it; bulks are thread 0's. Notes where in its first vector the row begins.
+   * Returns the bytes of the bulks that this thread has started. */
   template <class Spot>
   NDR_DEVICE int copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
-                      unsigned char *shared, u8 *phases, machine::meeting *meeting) const {
+                      unsigned char *shared, u8 *phases, machine::copy_barrier *bulks) const {
     const int axis = kept_count(q.base), bytes = length * (int)sizeof(T), row_bytes = pitch(q.base);
     const char *from = at.at[K];
     unsigned char *to = shared + r * row_bytes;
     i64 stride = array_stride(q, K, axis);
     int phase = stride == 1 ? (int)((unsigned long long)from & 15) : 0;
     int started = 0;
-    if (phase % part_of<T>::bytes == 0 && stride == 1) {
+    if (stride == 1) {
       int whole = (phase + bytes) >> 4;
       if constexpr (machine::copies_bulks()) {
-        if (thread == 0 && whole > 0) machine::copy_bulk(to, from - phase, started = 16 * whole, meeting);
+        if (thread == 0 && whole > 0) {
+          started = 16 * whole;
+          machine::copy_bulk(to, from - phase, started, bulks);
+        }
       } else {
         copy_vectors(to, from - phase, whole, thread, threads);
       }
@@ -79,7 +83,7 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
     }
     if (thread == 0) phases[K * NDR_TILE_ROWS + r] = (u8)phase;
     return started + rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.step_rows * row_bytes,
-                               phases, meeting);
+                               phases, bulks);
   }
   static NDR_DEVICE void copy_vectors(unsigned char *to, const char *from, int count, int thread, int threads) {
 #pragma unroll 4
@@ -205,14 +209,14 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
   const ndr_params &p;
   const ndr_param_tiles &own;
   shared_states<Op> totals, pieces; /* by row of the item and group; by row of the step and piece */
-  unsigned char *data;              /* the rooms of one tile, or of two: one is copied while the other is added up */
+  unsigned char *data;              /* one tile: it is overwritten once all threads have added it up */
   u8 *phases;
-  machine::meeting *meeting;                    /* of the threads that start to copy a row */
+  machine::copy_barrier *bulks;                 /* of the threads that start to copy a row */
   int tasks_at, lanes_at, joins_at, entries_at; /* where the table's lists begin */
   tile_arrays<Arrays, 0> arrays;
 
-  NDR_DEVICE tile_block(const ndr_program_params &q_, u8 *phases_, machine::meeting *meeting_)
-      : q(q_), p(q_.base), own(q_.base.table.tiles), phases(phases_), meeting(meeting_), tasks_at(table_int(p, 0)),
+  NDR_DEVICE tile_block(const ndr_program_params &q_, u8 *phases_, machine::copy_barrier *bulks_)
+      : q(q_), p(q_.base), own(q_.base.table.tiles), phases(phases_), bulks(bulks_), tasks_at(table_int(p, 0)),
         lanes_at(table_int(p, 1)), joins_at(table_int(p, 2)), entries_at(table_int(p, 3)) {
     ndr_word *words = (ndr_word *)machine::shared_bytes();
     totals = {words, own.rows * own.groups};
@@ -239,8 +243,8 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     int bytes = 0, thread = machine::thread() & (threads - 1);
     if (r < s.rows)
       bytes = arrays.copy(q, find(r, s), r, (int)(left < own.width ? left : own.width), thread, threads, data, phases,
-                          meeting);
-    if (machine::copies_bulks() && thread == 0) machine::arrive(meeting, bytes);
+                          bulks);
+    if (machine::copies_bulks() && thread == 0) machine::arrive(bulks, bytes);
     machine::group_copies();
   }
 
@@ -341,7 +345,7 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
   };
 
   static NDR_DEVICE int sets(const tile_step &s) {
-    return ROWS == 1 ? s.rows : (s.rows + ROWS - 1) / ROWS;
+    return (s.rows + ROWS - 1) / ROWS;
   }
 
   /* n: the number of the task among those of all sets of ROWS rows. */
@@ -366,12 +370,12 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     return f;
   }
 
-  /* Number k of the tasks of this thread's warp. Tasks are sorted, longest first: who has the longest of some has the
-   * shortest of the next. */
-  static NDR_DEVICE int number_of(int k) {
+  /* The task that this thread's warp takes in a turn. Tasks are sorted, longest first: who has the longest of some has
+   * the shortest of the next. */
+  static NDR_DEVICE int number_of(int turn) {
     const int warps = NDR_BLOCK / NDR_WARP;
     int warp = machine::thread() >> NDR_WARP_LOG;
-    return k * warps + (k & 1 ? warps - 1 - warp : warp);
+    return turn * warps + (turn & 1 ? warps - 1 - warp : warp);
   }
 
   /* Runs the tasks of all rows: a warp takes one after the other, and reads the next one while this one runs. */
@@ -380,9 +384,9 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     const int all = s.task_count * sets(s);
     lane_work next = first;
 #pragma unroll 1
-    for (int k = 0; number_of(k) < all; k++) {
+    for (int turn = 0; number_of(turn) < all; turn++) {
       lane_work now = next;
-      if (number_of(k + 1) < all) next = task_of(s, number_of(k + 1));
+      if (number_of(turn + 1) < all) next = task_of(s, number_of(turn + 1));
       if (now.to == NDR_NOWHERE) continue;
       tile_row row[ROWS];
       Accumulator a[ROWS];
@@ -475,15 +479,15 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
     return;
   }
   NDR_SHARED tile_step steps[3]; /* the one at hand and the next two */
-  NDR_SHARED machine::meeting meeting;
-  tile_block<Op, Kit, Arrays, STEPS> block(q, phases, &meeting);
+  NDR_SHARED machine::copy_barrier bulks;
+  tile_block<Op, Kit, Arrays, STEPS> block(q, phases, &bulks);
   bool finds = machine::thread() == NDR_BLOCK - 1;
   if (finds) {
     steps[0].begin(p, machine::block());
     steps[0].find_lists(p);
     steps[1] = steps[0];
     steps[1].advance(p);
-    machine::begin_meeting(&meeting, NDR_BLOCK >> p.table.tiles.row_threads_log);
+    machine::begin_copy_barrier(&bulks, NDR_BLOCK >> p.table.tiles.row_threads_log);
   }
   machine::barrier();
   block.copy(steps[0]);
@@ -494,7 +498,7 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
     bool more = next.item < p.work;
     auto next_first = first;
     machine::await_copies<0>();
-    machine::await_meeting(&meeting, round);
+    machine::await_copy_barrier(&bulks, round);
     machine::barrier();
     if (finds && more) {
       tile_step later = next;
@@ -502,6 +506,7 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
       steps[at == 0 ? 2 : at - 1] = later;
     }
     block.run(first.task, now);
+    machine::fence_bulks();
     machine::barrier();
     if (more) {
       block.copy(next);

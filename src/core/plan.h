@@ -87,8 +87,9 @@ struct ndr_backend {
   /* data[0] is the address of the array's element 0, data[k] that of operand k - 1. */
   ndr_status (*execute)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                         void *stream);
-  /* As execute, of a problem with a scattered axis: its element r is that at rows[r]. Rows that NDR_ROWS_BEHIND more
-   * numbers name, any of the array, are read soon after. NULL where families refuse such problems. */
+  /* As execute, of a problem with a scattered axis: its element r is that at rows[r]. `rows` has NDR_ROWS_BEHIND
+   * more numbers behind its last, of any rows of the array: these rows may be prefetched. NULL where families refuse
+   * such problems. */
   ndr_status (*execute_rows)(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
                              void *workspace);
   /* Makes what a plan's problem with a table needs in the backend's memory: the `memory` of the table, before the plan

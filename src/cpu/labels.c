@@ -23,12 +23,13 @@
 #define STATES_BYTES (1 << 19)
 /* Bytes of neighbours of one group from which on they are folded where they lie. */
 #define RUN_BYTES 32
-/* The same of lanes in eights, and bytes of their tiles: with 8 KiB a Zen 5 core transposes rows of f32 at 31 GB/s,
- * with 14 KiB at 29 and with 28 KiB, whose lines elements from memory push out of the first-level cache, at 22. */
+/* The same of lanes in eights. */
 #define EIGHTS 8
 #define EIGHTS_RUN_BYTES 256
+/* Bytes of a tile of lanes in eights: a Zen 5 core transposes rows of f32 into 8 KiB at 31 GB/s, into 14 KiB at 29 and
+ * into 28 KiB at 22. */
 #define EIGHTS_TILE_BYTES (1 << 13)
-/* Bytes of all rows of a tile in eights up to which it has more lanes. */
+/* Bytes of all rows of such a tile up to which it has more lanes. */
 #define EIGHTS_SHORT_BYTES (1 << 14)
 /* Labels of a group that a section has, on average, where each group's are folded together. */
 #define FEW_LABELS 4
@@ -47,11 +48,6 @@ static int scattered_axis(const ndr_canonical *problem) {
   for (int r = 0; r < problem->reduced_count; r++)
     if (problem->reduced[r].scattered) return r;
   return -1;
-}
-
-bool ndr_labels_has(const ndr_labels *nest, const ndr_canonical *problem, int i) {
-  bool skip = problem->skip_nan && ndr_dtype_is_float(problem->dtype);
-  return nest->all || (!skip && ndr_op_is_listed(problem->ops[i], problem->dtype)) == nest->eights;
 }
 
 /* ---- the axes ---- */

@@ -12,8 +12,9 @@
  * Sums, means and extremes of most dtypes have kernels that fold eight lanes of many short lists of rows
  * (fold/listed.h). They have loops of their own, with small tiles: what is written beside elements that come from
  * memory has to stay in the first-level cache. The others have large ones, in which runs are long. All of this follows
- * from the problem's axes, labels and dtype and the operator, so that results depend neither on the number of threads
- * nor on the other operators of the call. */
+ * from the problem's axes, labels and dtype and the operator, so that results do not depend on the number of threads,
+ * and those of operators in eights not on the other operators of the call. The others have other lanes and runs if
+ * argmin or argmax is among them. */
 #ifndef NDR_CPU_LABELS_H
 #define NDR_CPU_LABELS_H
 
@@ -22,8 +23,8 @@
 
 /* The loops of some operators of a problem. */
 typedef struct ndr_labels {
-  bool eights; /* those with kernels of fold/listed.h; else the others or, if `all`, these too */
-  bool all;
+  bool eights; /* has the operators with kernels of fold/listed.h, else those without */
+  bool all;    /* has all operators; eights is false */
   int op_count;
   int64_t groups;
   int scattered;   /* the reduced axis of the labels */
@@ -48,7 +49,10 @@ typedef struct ndr_labels {
 enum { NDR_LABELS_NESTS = 2 };
 
 /* Whether operator i of a problem is one of a nest's. */
-bool ndr_labels_has(const ndr_labels *nest, const ndr_canonical *problem, int i);
+static inline bool ndr_labels_has(const ndr_labels *nest, const ndr_canonical *problem, int i) {
+  bool skip = problem->skip_nan && ndr_dtype_is_float(problem->dtype);
+  return nest->all || (!skip && ndr_op_is_listed(problem->ops[i], problem->dtype)) == nest->eights;
+}
 
 /* What is fixed while a nest is executed. */
 typedef struct ndr_labels_run {

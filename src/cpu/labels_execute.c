@@ -8,9 +8,8 @@
 /* Steps after which states are joined to those of all steps before, so that no sum has many more terms one after the
  * other. */
 #define JOINED_STEPS 256
-/* Labels of lanes in eights that are folded where they lie at a time, and bytes ahead of them that are prefetched, as
- * of those that are transposed: with eight streams a Zen 5 core reads 31 GB/s, 28 where a lane has 255 labels at a
- * time, and 25 where these are prefetched a page ahead. */
+/* Bytes of a lane's labels that are folded where they lie at a time, and how far ahead of them is prefetched, with
+ * lanes in eights. A Zen 5 core then reads 31 GB/s; with 255 labels at a time 28, prefetched a page ahead 25. */
 #define RUN_LABELS_BYTES 512
 #define RUN_AHEAD 1024
 /* Labels that are transposed at a time: their tile lies in the first-level cache. */

@@ -35,7 +35,7 @@ static void store_states(const ndr_labels_run *run, const ndr_engine_op *op, con
  */
 static void store_groups(const ndr_labels_run *run, const ndr_engine_op *op, const uint64_t *states,
                          const block_of_results *to, char *results, int64_t bytes) {
-  enum { GROUPS = 32, MOST_STATES = 64 * GROUPS };
+  enum { GROUPS = 8, MOST_STATES = 64 * GROUPS };
   const ndr_labels *nest = run->nest;
   _Alignas(64) uint64_t turned[NDR_MAX_WORDS * MOST_STATES];
   for (int64_t g = 0, groups; g < nest->groups; g += groups) {

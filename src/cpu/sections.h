@@ -10,7 +10,7 @@ typedef struct ndr_section {
   int64_t run, end;      /* its runs are runs[run] to runs[end - 1] */
   int64_t label, labels; /* its labels of groups are order[label] to order[label + labels - 1] */
   bool neighbours;       /* the labels of each run are neighbours, and enough of them to fold where they lie */
-  bool single;           /* there are no runs: groups have few labels each, which are listed in their order */
+  bool single;           /* no runs: its labels are in their order in the row, each with its group */
 } ndr_section;
 
 /* Immutable. */
@@ -26,7 +26,7 @@ typedef struct ndr_sections {
 typedef struct ndr_cutting {
   int64_t length, most; /* labels of the row, and the most of a section */
   int64_t long_run;     /* the fewest neighbours of one group, on average, that are folded where they lie */
-  int64_t few;          /* labels of a group, on average, below which they are not listed */
+  int64_t few;          /* sections whose groups have fewer labels, on average, have no runs */
   bool apart;           /* runs are of neighbours in all sections */
 } ndr_cutting;
 

@@ -242,12 +242,12 @@ typedef struct ndr_param_operand_short {
  * * padded + r) * parts + i) * groups + group. */
 typedef struct ndr_param_tiles {
   int tiles, width;
-  int rows;            /* outputs of other kept axes whose states a block has */
-  int step_rows;       /* of which it adds up so many at a time: at most 64 */
+  int rows;            /* outputs of other kept axes of an item, whose states a block has */
+  int step_rows;       /* outputs of them that a block adds up at a time; at most 64 */
   int row_threads_log; /* log2 of the threads that copy a row */
   int groups;
   int pieces;           /* of a tile, at most */
-  long long row_blocks; /* sets of `rows` outputs */
+  long long row_blocks; /* sets of "rows" outputs */
   long long units;      /* combinations of the other reduced axes */
 } ndr_param_tiles;
 

@@ -198,8 +198,9 @@ static void check_groups(rng *random, ndr_dtype dtype, const int64_t *shape, con
     ops[used++] = all[i];
   }
   assert_ok(ndreduce_many(&array.tensor, NDR_DIMS(1), used, ops, tensors, &options));
+  const int32_t step = count > 20 ? 11 : 1;
   for (int i = 0; i < used; i++) {
-    for (int32_t g = 0; g<count; g += count> 20 ? 11 : 1) check_group(&array, labels, g, ops[i], &results[i]);
+    for (int32_t g = 0; g < count; g += step) check_group(&array, labels, g, ops[i], &results[i]);
     array_free(&results[i]);
   }
   array_free(&array);
@@ -227,6 +228,53 @@ START_TEST(groups_are_as_if_alone) {
       label_in_runs(&random, labels, shape[1], 3, 150, 290);
       check_groups(&random, dtypes[d], shape, labels, 3);
     }
+}
+END_TEST
+
+/* Rows that a table names, which are reduced, too, and as wide as the rows in which kernels read a run: those of a
+ * group do not lie one after the other. */
+START_TEST(named_rows_are_no_run) {
+  enum { ROWS = 400, GROUPS = 2 };
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_F64, NDR_F16, NDR_BF16, NDR_I32, NDR_U8, NDR_C64, NDR_C128};
+  static const ndr_op all[] = {NDR_SUM, NDR_MEAN, NDR_NORM2, NDR_MIN, NDR_MAX, NDR_PTP, NDR_COUNT};
+  static const int64_t widths[] = {8, 16, 32, 64};
+  rng random = {test_seed() + 12};
+  int32_t labels[ROWS];
+  for (size_t n = 0; n < sizeof dtypes / sizeof *dtypes * 4; n++) {
+    ndr_dtype dtype = dtypes[n / 4];
+    int64_t width = widths[n % 4], at[3] = {0};
+    test_array array, rows, taken, results, alone;
+    ndr_groups *groups;
+    ndr_options options = NDR_OPTIONS_INIT;
+    label_in_runs(&random, labels, ROWS, GROUPS, 1, 1);
+    DLTensor labelled = ndr_tensor(labels, NDR_I32, 1, (int64_t[]){ROWS});
+    assert_ok(ndr_groups_create(&groups, &labelled, GROUPS));
+    options.groups = groups;
+    array_make(&array, dtype, 2, (int64_t[]){ROWS, width}, NULL);
+    array_fill(&array, &random, FILL_SMALL);
+    array_make(&rows, dtype, 3, (int64_t[]){1, ROWS, width}, NULL);
+    memcpy(rows.tensor.data, array.tensor.data, (size_t)(ROWS * width) * ndr_dtype_bytes(dtype));
+    for (size_t o = 0; o < sizeof all / sizeof *all; o++) {
+      if (!op_defined(all[o], dtype)) continue;
+      assert_ok(array_result(&results, &array.tensor, NDR_DIMS(0, 1), all[o], &options, NULL));
+      assert_ok(ndreduce(&array.tensor, NDR_DIMS(0, 1), all[o], &results.tensor, &options));
+      for (int32_t g = 0; g < GROUPS; g++) {
+        take_group(&rows, labels, g, &taken);
+        assert_ok(array_result(&alone, &taken.tensor, NDR_DIMS(0, 1, 2), all[o], NULL, NULL));
+        assert_ok(ndreduce(&taken.tensor, NDR_DIMS(0, 1, 2), all[o], &alone.tensor, NULL));
+        at[0] = g;
+        ck_assert_msg(memcmp(alone.tensor.data, element_at(&results.tensor, at), ndr_dtype_bytes(alone.dtype)) == 0,
+                      "%s of %s [%d,%d], group %d", ndr_op_name(all[o]), ndr_dtype_name(dtype), ROWS, (int)width,
+                      (int)g);
+        array_free(&alone);
+        array_free(&taken);
+      }
+      array_free(&results);
+    }
+    array_free(&rows);
+    array_free(&array);
+    ndr_groups_destroy(groups);
+  }
 }
 END_TEST
 
@@ -263,6 +311,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("large groups");
   suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, rows_of_groups_are_converted,
-             threads_do_not_change_bits, groups_are_as_if_alone, descriptions_list_the_first_labels_only, NULL);
+             threads_do_not_change_bits, groups_are_as_if_alone, named_rows_are_no_run,
+             descriptions_list_the_first_labels_only, NULL);
   return suite_run(suite);
 }

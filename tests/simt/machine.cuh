@@ -117,31 +117,33 @@ inline void copy_element(T *shared, const T *address, const char *file = __built
     simt_fail(file, line, "an element is copied from or to an address that is not a multiple of its size");
   *shared = *address;
 }
-/* Bulks are copied at once. Who waits goes on without those who have not arrived: a barrier follows. */
-struct meeting {
+/* Bulks are copied at once. Who waits goes on without those who have not arrived: a block's barrier follows. */
+struct copy_barrier {
   int count, arrived, rounds;
 };
 NDR_DEVICE constexpr bool copies_bulks() {
   return true;
 }
-NDR_DEVICE void begin_meeting(meeting *m, int count) {
+NDR_DEVICE void begin_copy_barrier(copy_barrier *m, int count) {
   *m = {count, 0, 0};
 }
-NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, meeting *, const char *file = __builtin_FILE(),
-                          int line = __builtin_LINE()) {
+NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, copy_barrier *,
+                          const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   if ((uintptr_t)shared % 16 != 0 || bytes % 16 != 0 || bytes <= 0)
     simt_fail(file, line, "a bulk does not consist of whole vectors");
   for (int at = 0; at < bytes; at += (int)sizeof(ndr_vector))
     copy_vector((char *)shared + at, (const char *)address + at, file, line);
 }
-inline void arrive(meeting *m, int, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if (m->arrived == m->count) simt_fail(file, line, "more threads arrive at a meeting than it has");
+inline void arrive(copy_barrier *m, int, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (m->arrived == m->count) simt_fail(file, line, "more threads arrive than the barrier of a copy has");
   if (++m->arrived == m->count) m->arrived = 0, m->rounds++;
 }
-inline void await_meeting(meeting *m, int round, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline void await_copy_barrier(copy_barrier *m, int round, const char *file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
   if (m->rounds != round && m->rounds != round + 1)
-    simt_fail(file, line, "waits for a round of a meeting that is not the next");
+    simt_fail(file, line, "waits for a round of a copy that is not the next");
 }
+NDR_DEVICE void fence_bulks() {}
 NDR_DEVICE long long take_number(unsigned long long *left) {
   return (long long)(*left)++;
 }

@@ -34,7 +34,7 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
  * lanes as these, and twice the rows. */
 static inline ndr_tile NAME(parts_of)(const ndr_tile *tile, int64_t first, int64_t lanes) {
   ndr_tile parts = *tile;
-  const bool run = has_run_lanes(tile);
+  const bool run = has_run_lanes(tile, 1);
   parts.data = (const ELEMENT *)tile->data + first;
   parts.lanes = run ? RUN_LANES : 2 * lanes;
   parts.rows = run ? 2 * tile->rows : tile->rows;

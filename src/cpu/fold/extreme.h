@@ -42,7 +42,7 @@ INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   bool unordered = false;
   if (lanes < RUN_LANES) return false;
   EACH_LANE(best[l] = largest ? -(ELEMENT)INFINITY : (ELEMENT)INFINITY)
-  if (has_run_lanes(tile)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
+  if (has_run_lanes(tile, 1)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
   for (int64_t row = 0, rows; row < tile->rows && !unordered; row += rows) {
     rows = row + several <= tile->rows ? several : 1;
     const char *soon = SOON(row), *soon1 = SOON(row + rows - 1);

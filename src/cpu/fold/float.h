@@ -139,9 +139,9 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 }
 
 /* Adds up a tile that is one run; false where it is none. */
-#define RUN(op) (has_run_lanes(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
+#define RUN(op) (has_run_lanes(tile, 1) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
 #define MOMENTS_OF_RUN                                                                                                 \
-  (has_run_lanes(tile) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
+  (has_run_lanes(tile, 1) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
 #define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
 /* Adds up a tile of dense rows that are too long to be read four at a time; false where it is none. */
 #define DENSE(words)                                                                                                   \
@@ -167,7 +167,7 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = ROUNDED_LANES;
   if (COLUMNS(words)) return;
 #ifdef RUN_PART
-  if (tile->period == 2 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
+  if (has_run_lanes(tile, 2)) {
     NAME(sum_of_run)(tile->data, tile->rows, 2, words);
     return;
   }

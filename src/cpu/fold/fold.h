@@ -34,7 +34,8 @@ typedef struct ndr_tile {
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
   /* With row r is prefetched row r + rows_ahead or, past the last, row r + rows_ahead - rows of the tile that begins
-   * `ahead` bytes after this one; nothing if both are 0. 0 <= rows_ahead <= rows. */
+   * `ahead` bytes after this one; nothing if both are 0. With rows_at, and if ahead is 0, past the last are the rows
+   * that follow in rows_at. 0 <= rows_ahead <= rows. */
   int64_t rows_ahead, ahead;
   int64_t run_ahead; /* bytes ahead of a run's elements that kernels of across.h prefetch; 0: a page */
   bool cached;       /* the elements were just written, and are in a cache */
@@ -72,9 +73,10 @@ typedef struct ndr_label_run {
   int32_t group, count, step;
 } ndr_label_run;
 
-/* Rows of a tile whose lanes are outputs, by group: `count` runs of an order, or where `runs` is NULL the first `count`
- * rows of it, of which row i belongs to group group[i]. Lanes are folded up to a multiple of eight: what lies behind
- * each row counts as elements. The states of group g begin at states[g * apart]. */
+/* Rows of a tile, by group; lanes are outputs. With `runs`: `count` runs, whose rows follow one another in `order`.
+ * Without: the rows order[0] to order[count - 1], row i of group group[i]. Eight lanes are loaded at a time, so that up
+ * to seven elements behind a row are read, and enter states that nobody uses. The states of group g begin at
+ * states[g * apart]. */
 typedef struct ndr_row_lists {
   const ndr_label_run *runs;
   int64_t count;

@@ -115,7 +115,7 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
   f64x8 sums[RUN_LANES / 8] = {{{{0}}}};
   ALIGNED double lanes[RUN_LANES];
   int64_t row = 0;
-  if (!has_run_lanes(tile) || tile->cached || tile->in_f64) return false;
+  if (!has_run_lanes(tile, 1) || tile->cached || tile->in_f64) return false;
   for (; row + 16 <= tile->rows; row += 16) NAME(add_few_of_run)(ROW(row), 16, sums);
   if (tile->rows & 8) NAME(add_few_of_run)(ROW(row), 8, sums), row += 8;
   if (tile->rows & 4) NAME(add_few_of_run)(ROW(row), 4, sums), row += 4;

@@ -136,8 +136,9 @@ static inline int64_t rounded_lanes(const ndr_tile *tile, int64_t bytes) {
 /* Needs ELEMENT and tile. */
 #define ROUNDED_LANES rounded_lanes(tile, (int64_t)sizeof(ELEMENT))
 
-static inline bool has_run_lanes(const ndr_tile *tile) {
-  return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
+/* Whether a tile is one run of `period` outputs, in rows as kernels of runs read them. */
+static inline bool has_run_lanes(const ndr_tile *tile, int64_t period) {
+  return tile->period == period && !tile->rows_at && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
 
 /* Whether a tile is contiguous elements of one output, whatever rows they are cut into. */

@@ -1,5 +1,5 @@
 /* Template: folds rows that lists name, whose lanes are outputs, eight lanes at a time. A list is folded in registers,
- * every second row in other ones; rows that are no lists are added to the states one by one. One call folds all of a
+ * every second row in other ones; without runs each row is added to the state of its group. One call folds all of a
  * tile, because lists of scattered labels are short. What the loops read is copied to locals, because compilers take
  * it for memory that stores may change. From
  *   LISTED                                              the name of the function

@@ -106,9 +106,10 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
               : launch->kernel == NDR_KERNEL_OPERANDS_RUNS ? p->operand_runs.lanes.count
                                                            : p->operand_short.lanes.count;
   ndr_text_append(text, capacity, &length, "%s, ", ndr_kernel_name(launch->kernel));
-  if (launch->operands.steps > 1)
-    ndr_text_append(text, capacity, &length, launch->kernel == NDR_KERNEL_TABLE_TILES ? "%d rows at a time, " : "%d ",
-                    launch->operands.steps);
+  if (launch->kernel == NDR_KERNEL_TABLE_TILES)
+    ndr_text_append(text, capacity, &length, "%d rows at a time, ", launch->operands.steps);
+  if (launch->kernel == NDR_KERNEL_TABLE_COLUMNS && launch->operands.steps > 1)
+    ndr_text_append(text, capacity, &length, "%d ", launch->operands.steps);
   ndr_text_append(text, capacity, &length, "chunks of %d (", launch->operands.elements);
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     ndr_text_append(text, capacity, &length, "%s%s: %s", k ? ", " : "",

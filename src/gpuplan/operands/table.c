@@ -82,9 +82,10 @@ static sharing choose_team(const ndr_canonical *problem, const ndr_device *devic
   return how;
 }
 
-/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. The last wave, which may
- * not be whole, takes about half of what is missing. A segment's start and end take as long as START_ROWS batches of
- * rows. A state in a slot is written, read, and made 0, and the launch that joins them takes as long as JOIN_ROWS. */
+/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. A last
+ * wave that is not whole takes the mean of its share of a wave and a whole one. A segment's start and end take as long
+ * as START_ROWS batches of rows. A state in a slot is written, read, and made 0, and the launch that joins them takes
+ * as long as JOIN_ROWS. */
 static double cut_time(const ndr_canonical *problem, const sharing *how, const ndr_table_cut *cut) {
   enum { START_ROWS = 4, STATE_BYTES = 96, JOIN_ROWS = 128 };
   ndr_table_lists counted = {0};
@@ -175,9 +176,9 @@ void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slo
   p->table.join_lanes_log = ndr_threads(few ? NDR_THREADS : ndr_power_from(p->padded, JOIN_LANES)).log;
 }
 
-/* Chunks that are single elements, a warp's chunks apart, instead of chunks that are shifted into place: a register
- * then holds what is used of it alone, so that twice as much is on its way. Elements of less than 4 bytes would take a
- * register each. */
+/* Makes chunks single elements, a warp's chunks apart, instead of shifting them into place: a shifted chunk is loaded
+ * as two vectors, and half of its registers hold what is dropped. Not for elements of less than 4 bytes, which would
+ * take a register each. */
 static void spread_columns(const ndr_canonical *problem, const ndr_axis *walked, ndr_launch *launch) {
   const ndr_axis *along = column_axis(problem);
   int elements = launch->operands.elements;

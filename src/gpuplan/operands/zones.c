@@ -10,13 +10,14 @@
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
   FEW_BLOCKS = 2,           /* of which each may have all that it gets of the shared memory */
-  MOST_BYTES = 52 << 10,    /* of a block's tile, states and pieces otherwise: other rows' states take what is left */
+  MOST_BYTES = 52 << 10,    /* of a tile with its states and pieces where more blocks share a multiprocessor; what is
+                             * left goes to the states of an item's other rows */
   RESERVED_BYTES = 1 << 10, /* of a block's shared memory, by the system */
   LEAST_DATA = 12 << 10,    /* bytes of a tile; if they are fewer, a multiprocessor has one block less */
   LEAST_LAST = 8 << 10,     /* bytes of a tile of the only block */
   LEAST_WIDTH = 1 << 11,    /* of tiles of few elements */
-  NARROW_WIDTH = 1536,      /* up to which fewer rows are better */
-  GROUP_LABELS = 8,         /* labels of a group in a tile, on average; the same */
+  NARROW_WIDTH = 1536,      /* labels: a narrower tile is rejected for one with fewer rows */
+  GROUP_LABELS = 8,         /* labels of a group, on average, that a tile must have not to be narrow */
   MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
   MOST_AT_ONCE = 4,
   ROW_PADDING = 32,    /* bytes of a row of an array beside its elements, at most */
@@ -32,17 +33,9 @@ typedef struct layout {
   int64_t spare;       /* bytes of a block's shared memory that are left */
 } layout;
 
-/* Lists of lanes' labels that a tile has: one for each set of rows that are added up at a time. */
+/* Sets of rows of a step. The rows of a set are added up at a time; each set walks the tile's lists once. */
 static int64_t sets_of(int64_t rows, int at_once) {
   return ndr_ceil_div(rows, at_once);
-}
-
-/* As many as give each thread of a block the work of one lane, unless that is very little. */
-int64_t ndr_zones_lane_labels(int64_t width, int64_t sets, int64_t groups) {
-  enum { LEAST = 16 };
-  int64_t spare = groups <= NDR_THREADS / 2 ? groups : 0; /* lanes with fewer labels: one for each group */
-  int64_t even = ndr_ceil_div(width * sets, NDR_THREADS - spare);
-  return even < LEAST ? LEAST : even;
 }
 
 /* Pieces of groups that a tile has, at most. */
@@ -63,7 +56,7 @@ static int words_of(const ndr_canonical *problem) {
 }
 
 /* Bytes of the elements of a tile: `rows` rows, each of `width` labels. */
-static int64_t room_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
+static int64_t element_bytes_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
   int64_t row = 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     row += (width * ndr_array_bytes(problem, k) + ROW_PADDING - 1) / NDR_VECTOR_BYTES * NDR_VECTOR_BYTES;
@@ -77,7 +70,7 @@ static int64_t states_of(const ndr_canonical *problem, int64_t rows) {
 /* Bytes of a tile, and of the states and pieces of its rows. */
 static int64_t bytes_of(const ndr_canonical *problem, const layout *l) {
   int64_t pieces = (int64_t)sizeof(double) * l->rows * words_of(problem) * pieces_of(problem, l);
-  return states_of(problem, l->rows) + pieces + NDR_VECTOR_BYTES + room_of(problem, l->rows, l->width);
+  return states_of(problem, l->rows) + pieces + NDR_VECTOR_BYTES + element_bytes_of(problem, l->rows, l->width);
 }
 
 static int64_t label_bytes(const ndr_canonical *problem) {
@@ -123,15 +116,20 @@ static layout lay_out(const ndr_canonical *problem, const ndr_device *device, in
   layout l = {.width = LEAST_WIDTH, .rows = at_once, .at_once = at_once, .blocks = blocks};
   int64_t most = blocks > FEW_BLOCKS && available > MOST_BYTES ? MOST_BYTES : available;
   int64_t width = LEAST_WIDTH + (most - bytes_of(problem, &l)) / (at_once * label_bytes(problem));
-  if (width >= length && length <= MOST_WIDTH && length <= enough) {
+  bool whole = width >= length && length <= MOST_WIDTH && length <= enough;
+  if (whole) {
     l.width = length;
     l.rows = count_rows(problem, device, &l, most);
-  } else {
-    bool wide = at_once * width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
-    if (!wide || width < NDR_LINE_BYTES) return (layout){.blocks = 0};
-    if (width > MOST_WIDTH) width = MOST_WIDTH;
-    if (width > enough) width = enough;
-    int64_t lines = width / NDR_LINE_BYTES, tiles = ndr_ceil_div(length, lines * NDR_LINE_BYTES);
+    whole = bytes_of(problem, &l) <= available; /* wider tiles may have more pieces of long groups */
+  }
+  if (!whole) {
+    l.rows = at_once;
+    l.width = width < MOST_WIDTH ? width : MOST_WIDTH;
+    while (l.width > NDR_LINE_BYTES && bytes_of(problem, &l) > available) l.width -= NDR_LINE_BYTES;
+    bool wide = at_once * l.width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
+    if (!wide || l.width < NDR_LINE_BYTES) return (layout){.blocks = 0};
+    if (l.width > enough) l.width = enough;
+    int64_t lines = l.width / NDR_LINE_BYTES, tiles = ndr_ceil_div(length, lines * NDR_LINE_BYTES);
     l.width = ndr_ceil_div(ndr_ceil_div(length, tiles), NDR_LINE_BYTES) * NDR_LINE_BYTES;
   }
   l.spare = available - bytes_of(problem, &l);
@@ -154,19 +152,17 @@ static bool is_whole(const ndr_canonical *problem, const layout *l) {
   return l->blocks > 0 && l->width == labels_of(problem)->size;
 }
 
-/* Whether the first-level cache keeps the lists of a tile beside so many blocks. Multiples of what they take were
- * measured: sets of the cache are shared. */
+/* Whether the first-level cache keeps the lists of a tile beside so many blocks. More than the lists take is kept free
+ * (measured), because other lines of the cache map to the same sets. */
 static bool keeps_lists(const ndr_device *device, const layout *l, int64_t bytes) {
   enum { LIST_BYTES = 12 /* of a label */ };
   return device->shared_bytes_per_unit - l->blocks * bytes >= LIST_BYTES * l->width;
 }
 
-/* Whole rows, if there is room for them: as many at a time as a lane can add up, but four only where three blocks have
- * room for them. */
+/* Whole rows, if they fit: as many at a time as a lane can add up, but four rows, and two rows of more than MANY_GROUPS
+ * groups, whose warps have different numbers of tasks and wait for each other, only where three blocks have them. */
 static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most) {
-  enum {
-    MANY_GROUPS = NDR_THREADS
-  }; /* whose warps have different numbers of tasks, so that they wait for each other */
+  enum { MANY_GROUPS = NDR_THREADS };
   layout l = {.blocks = 0};
   for (int at_once = most; at_once >= 1; at_once /= 2)
     for (int blocks = MOST_BLOCKS; blocks > 1; blocks--) {

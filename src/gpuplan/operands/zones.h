@@ -16,9 +16,15 @@ int64_t ndr_zones_static_bytes(int words);
 /* Predicted seconds. */
 double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device);
 
-/* Labels that a lane adds up, about, where a tile of `width` labels has lists for `sets` sets of rows. A group with one
- * and a half times as many or more has several lanes. */
-int64_t ndr_zones_lane_labels(int64_t width, int64_t sets, int64_t groups);
+/* About how many labels a lane adds up, of a tile of `width` labels whose lists are walked `sets` times. A group with
+ * one and a half times as many or more is shared by several lanes. They are as many as give each thread of a block the
+ * work of one lane, unless that is very little. */
+static inline int64_t ndr_zones_lane_labels(int64_t width, int64_t sets, int64_t groups) {
+  enum { LEAST = 16 };
+  int64_t spare = groups <= NDR_THREADS / 2 ? groups : 0; /* lanes with fewer labels: one for each group */
+  int64_t even = (width * sets - 1) / (NDR_THREADS - spare) + 1;
+  return even < LEAST ? LEAST : even;
+}
 
 /* The lists of the table (ndr_param_tiles), which the caller frees. */
 ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes);

@@ -127,14 +127,16 @@ NDR_DEVICE constexpr bool copies_bulks() {
 NDR_DEVICE void begin_copy_barrier(copy_barrier *m, int count) {
   *m = {count, 0, 0};
 }
-NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, copy_barrier *,
+NDR_DEVICE void copy_bulk(void *shared, const void *address, int bytes, copy_barrier *m,
                           const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  (void)m;
   if ((uintptr_t)shared % 16 != 0 || bytes % 16 != 0 || bytes <= 0)
     simt_fail(file, line, "a bulk does not consist of whole vectors");
   for (int at = 0; at < bytes; at += (int)sizeof(ndr_vector))
     copy_vector((char *)shared + at, (const char *)address + at, file, line);
 }
-inline void arrive(copy_barrier *m, int, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline void arrive(copy_barrier *m, int bytes, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  (void)bytes;
   if (m->arrived == m->count) simt_fail(file, line, "more threads arrive than the barrier of a copy has");
   if (++m->arrived == m->count) m->arrived = 0, m->rounds++;
 }

@@ -207,8 +207,8 @@ static item choose_item(const ndr_canonical *problem, const ndr_device *device, 
   enum { ITEM_LABELS = 512, JOIN_LABELS = 8192, MOST_PARTS = 1 << 15, MOST_STEPS = 64 };
   static const double LISTS = 0.5;
   int64_t blocks = (int64_t)device->units * l->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS);
-  item best = {0};
-  double least = 0;
+  item best = {l->rows, tiles};
+  double least = -1;
   for (int64_t rows = l->rows; rows <= l->rows * MOST_STEPS; rows += l->rows) {
     if (states_of(problem, rows - l->rows) > l->spare || rows >= outputs_of(problem) + l->rows) break;
     double besides = ITEM_LABELS + 4 * (double)(rows * problem->table->groups);
@@ -216,7 +216,7 @@ static item choose_item(const ndr_canonical *problem, const ndr_device *device, 
       double items = (double)(ndr_ceil_div(outputs_of(problem), rows) * ndr_ceil_div(tiles, each));
       double labels = (double)(each * l->width) * ((double)rows + LISTS * (double)l->rows) + besides;
       double time = ceil(items / (double)blocks) * labels + (each < tiles ? JOIN_LABELS : 0);
-      if (best.rows > 0 && time >= least) continue;
+      if (least >= 0 && time >= least) continue;
       best = (item){rows, each};
       least = time;
     }

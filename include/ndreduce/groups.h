@@ -28,15 +28,15 @@
  * its group has other pieces, too; these are queued on the call's stream. Labels in many small pieces are read by a
  * table instead, or sorted.
  *
- * On the CPU, where each label has a row of 64 contiguous bytes or more, rows are reduced where they lie, at about 0.75
- * of the rate of the plain reduction. Where labels lie along the fastest dim, and another dim has 8 elements or more, a
- * table serves all of a row's labels that are in more pieces than one: sums of 12 groups of 8,760 scattered labels run
- * at 0.75 to 0.8 of the plain rate in f32, at 0.9 in f64 and at about half of it in narrower elements; of 366 groups at
- * 0.55; zones of a map at 0.75 to 1; the months of a year of days at 0.6. argmin and argmax, which take runs of labels
- * one by one, run at 0.15 of it. The table takes up to 32 bytes a label, in the plan, and is for up to 16,384 groups.
- * The workspace has, for each thread, the states of all groups for 16 to 64 outputs. Elsewhere, and for masks, weights
- * and operators of one's own, elements are copied group by group, in blocks, at about a third to a half of the plain
- * rate, in memory that each thread allocates.
+ * On the CPU, where each label has a row of 64 contiguous bytes or more, rows are reduced where they lie, at about 0.9
+ * of the rate of the plain reduction; groups of nine such rows at 0.6 to 0.8. Where labels lie along the fastest dim,
+ * and another dim has 8 elements or more, a table serves all of a row's labels that are in more pieces than one: sums
+ * of f32 by 12 groups of 8,760 labels, in no order or by months, and zones of a map run at about 0.6 of the plain rate,
+ * of 366 groups at 0.45, narrower elements and other operators than sums, means and extremes slower, argmin and argmax,
+ * which take runs of labels one by one, at 0.15. The table takes up to 32 bytes a label, in the plan, and is for up to
+ * 16,384 groups. The workspace has, for each thread, the states of all groups for 16 to 64 outputs. Elsewhere, and for
+ * masks, weights and operators of one's own, elements are copied group by group, in blocks, at about a third to a half
+ * of the plain rate, in memory that each thread allocates.
  *
  * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a
  * label, and one launch, or two, reduces all groups. The plan owns the table: making it waits for the copy, and

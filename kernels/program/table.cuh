@@ -33,16 +33,16 @@ template <class Chunk, class Kit, int STEPS> struct spread_row {
   Chunk chunk[STEPS];
   static NDR_DEVICE constexpr int column_of(int step) { return step * NDR_WARP * Kit::elements; }
 
-  NDR_DEVICE void load(const ndr_program_params &q, typename Kit::spot at) {
+  /* LAST: a chunk may reach an array's end. */
+  template <bool LAST> NDR_DEVICE void load(const ndr_program_params &q, typename Kit::spot at) {
     const typename Kit::stride next = Kit::stride::template along<true, false>(q, 0, column_of(1));
 #pragma unroll
-    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) chunk[s].load(q, 0, at);
-  }
-  /* The same where a chunk may reach an array's end. */
-  NDR_DEVICE void load_last(const ndr_program_params &q, typename Kit::spot at) {
-    const typename Kit::stride next = Kit::stride::template along<true, false>(q, 0, column_of(1));
-#pragma unroll
-    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) chunk[s].load_last(q, 0, at);
+    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) {
+      if constexpr (LAST)
+        chunk[s].load_last(q, 0, at);
+      else
+        chunk[s].load(q, 0, at);
+    }
   }
   NDR_DEVICE void settle() {
 #pragma unroll
@@ -114,7 +114,7 @@ template <class Op, class Kit, int STEPS> struct gatherer {
     for (int u = 0; u < N; u++) {
       spot here = at;
       here.step_arrays(times(by, number[u]));
-      loose[u].load(q, here);
+      loose[u].template load<false>(q, here);
     }
 #pragma unroll
     for (int u = 0; u < N; u++) loose[u].settle();
@@ -145,7 +145,7 @@ template <class Op, class Kit, int STEPS> struct gatherer {
       loose_row loose[1];
       spot here = at;
       here.step_arrays(times(by, number[0]));
-      loose[0].load_last(q, here);
+      loose[0].template load<true>(q, here);
       loose[0].settle();
       fold<1>(q, loose, fixed, at, number);
     }
@@ -247,7 +247,7 @@ NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, c
         typename Gatherer::fixed_row fixed;
         at.step_kept(q, 0, column);
         at.template walk<false>(q, axis + 1, reduced_count(p) - 1, unit);
-        fixed.load_last(q, at);
+        fixed.template load<true>(q, at);
         fixed.settle();
         g.template walk<Gatherer::BATCH>(q, fixed, at, by, (i64)from + team.row, left, team.rows);
       }

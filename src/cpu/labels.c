@@ -50,17 +50,22 @@ static int scattered_axis(const ndr_canonical *problem) {
   return -1;
 }
 
+/* Whether an operator of a nest is argmin or argmax. */
+static bool has_indices(const ndr_labels *nest, const ndr_canonical *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (ndr_op_is_index(problem->ops[i]) && ndr_labels_has(nest, problem, i)) return true;
+  return false;
+}
+
 /* ---- the axes ---- */
 
 /* The axis with the most lanes; of several a kept one, because results need no joins, and the one that is fastest. An
  * index grows along reduced axes, and lanes have one. */
 static void choose_lanes(ndr_labels *nest, const ndr_canonical *problem) {
-  bool indexed = false;
+  const int kinds = has_indices(nest, problem) ? 1 : 2; /* of axes: kept, then reduced */
   nest->lanes_along = -1;
   nest->extent = 1;
-  for (int i = 0; i < problem->op_count; i++)
-    indexed = indexed || (ndr_op_is_index(problem->ops[i]) && ndr_labels_has(nest, problem, i));
-  for (int reduced = 0; reduced <= !indexed; reduced++) {
+  for (int reduced = 0; reduced < kinds; reduced++) {
     int count = reduced ? problem->reduced_count : problem->kept_count;
     for (int a = 0; a < count; a++) {
       const ndr_axis *axis = reduced ? &problem->reduced[a] : &problem->kept[a];
@@ -192,10 +197,6 @@ static int64_t nanoseconds_of(const ndr_canonical *problem) {
   return (int64_t)(1e9 * (seconds < 60 ? seconds : 60));
 }
 
-static const ndr_labels *nests_of(const ndr_plan *plan) {
-  return (const ndr_labels *)(const void *)plan->config;
-}
-
 static void configure(ndr_plan *plan) {
   ndr_labels nests[NDR_LABELS_NESTS];
   make_nest(&nests[0], &plan->problem, true, false);
@@ -218,7 +219,7 @@ static size_t describe(const ndr_plan *plan, char *text, size_t capacity) {
   size_t length = 0;
   if (capacity) text[0] = 0;
   for (int n = 0; n < NDR_LABELS_NESTS; n++) {
-    const ndr_labels *nest = &nests_of(plan)[n];
+    const ndr_labels *nest = &ndr_labels_nests(plan)[n];
     if (nest->op_count)
       ndr_text_append(
           text, capacity, &length, "%ssections of %lld labels x %lld lanes along a %s axis, %lld tasks, %d thread%s",
@@ -234,11 +235,10 @@ static ndr_status make_sections(const ndr_labels *nest, const ndr_canonical *pro
   ndr_cutting cutting = {.length = problem->reduced[nest->scattered].size,
                          .most = nest->section,
                          .long_run = INT32_MAX,
-                         .few = nest->eights ? FEW_LABELS : 0};
+                         .few = nest->eights ? FEW_LABELS : 0,
+                         .apart = has_indices(nest, problem)};
   if (nest->lane_stride != 1 && problem->row_stride == 1)
     cutting.long_run = ndr_most(2, (nest->eights ? EIGHTS_RUN_BYTES : RUN_BYTES) / element_bytes(problem));
-  for (int i = 0; i < problem->op_count; i++)
-    cutting.apart = cutting.apart || (ndr_op_is_index(problem->ops[i]) && ndr_labels_has(nest, problem, i));
   return ndr_sections_make(made, problem->table, &cutting);
 }
 
@@ -246,7 +246,8 @@ ndr_status ndr_labels_make_table(const ndr_plan *plan, void **memory) {
   ndr_labels_table *made = calloc(1, sizeof *made);
   ndr_status status = made ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for a table of labels");
   for (int n = 0; status == NDR_OK && n < NDR_LABELS_NESTS; n++)
-    if (nests_of(plan)[n].op_count) status = make_sections(&nests_of(plan)[n], &plan->problem, &made->sections[n]);
+    if (ndr_labels_nests(plan)[n].op_count)
+      status = make_sections(&ndr_labels_nests(plan)[n], &plan->problem, &made->sections[n]);
   if (status != NDR_OK) ndr_labels_free_table(0, made);
   *memory = status == NDR_OK ? made : NULL;
   return status;

@@ -48,6 +48,10 @@ typedef struct ndr_labels {
  * run. */
 enum { NDR_LABELS_NESTS = 2 };
 
+static inline const ndr_labels *ndr_labels_nests(const ndr_plan *plan) {
+  return (const ndr_labels *)(const void *)plan->config;
+}
+
 /* Whether operator i of a problem is one of a nest's. */
 static inline bool ndr_labels_has(const ndr_labels *nest, const ndr_canonical *problem, int i) {
   bool skip = problem->skip_nan && ndr_dtype_is_float(problem->dtype);

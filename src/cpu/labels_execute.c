@@ -278,7 +278,7 @@ static void run_nest(const ndr_plan *plan, const ndr_labels *nest, const ndr_sec
 }
 
 void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
-  const ndr_labels *nests = (const ndr_labels *)(const void *)plan->config;
+  const ndr_labels *nests = ndr_labels_nests(plan);
   const ndr_labels_table *table = plan->problem.table->memory;
   for (int n = 0; n < NDR_LABELS_NESTS; n++)
     if (nests[n].op_count) run_nest(plan, &nests[n], table->sections[n], data, results, workspace);

@@ -22,7 +22,7 @@ static ndr_status write_part(const ndr_parts *parts, const part *p, const void *
  */
 typedef struct writing {
   const ndr_parts *parts;
-  int64_t together;
+  int64_t together; /* parts of a task; the last one has the rest */
   const void *const *data;
   void *const *results;
   _Atomic int failed; /* the last status that is not NDR_OK */

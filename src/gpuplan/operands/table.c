@@ -82,10 +82,10 @@ static sharing choose_team(const ndr_canonical *problem, const ndr_device *devic
   return how;
 }
 
-/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. A last
- * wave that is not whole takes the mean of its share of a wave and a whole one. A segment's start and end take as long
- * as START_ROWS batches of rows. A state in a slot is written, read, and made 0, and the launch that joins them takes
- * as long as JOIN_ROWS. */
+/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. A last wave that is not
+ * whole takes the mean of its share of a wave and a whole one. A segment's start and end take as long as START_ROWS
+ * batches of rows. A state in a slot is written, read, and made 0, and the launch that joins them takes as long as
+ * JOIN_ROWS. */
 static double cut_time(const ndr_canonical *problem, const sharing *how, const ndr_table_cut *cut) {
   enum { START_ROWS = 4, STATE_BYTES = 96, JOIN_ROWS = 128 };
   ndr_table_lists counted = {0};

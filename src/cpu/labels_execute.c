@@ -103,6 +103,7 @@ static void fold_eights(const ndr_labels_run *run, const scratch *memory, const 
 static void fold_section(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
   const ndr_engine_op *ops = run->ops;
   int count = run->nest->op_count, left = 0;
+  if (section->labels == 0) return;
   if (run->nest->eights) {
     fold_eights(run, memory, section, tile);
     return;

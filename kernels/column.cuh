@@ -1,12 +1,13 @@
-/* What a thread reads of a row: an element, an aligned vector, an aligned vector that may begin before the array, or as
- * many elements as a vector holds, from any of them on. The last come in two aligned vectors, the second of which is
- * the next thread's first and so in the first-level cache, and are shifted into place. */
+/* What a thread reads of a row: an element, some elements that lie a warp apart, an aligned vector, an aligned vector
+ * that may begin before the array, or as many elements as a vector holds, from any of them on. The last come in two
+ * aligned vectors, the second of which is the next thread's first and so in the first-level cache, and are shifted into
+ * place. */
 #ifndef NDR_COLUMN_CUH
 #define NDR_COLUMN_CUH
 
 #include "walk.cuh"
 
-enum reading { READ_ELEMENT, READ_VECTOR, READ_PHASED, READ_SHIFTED };
+enum reading { READ_ELEMENT, READ_APART, READ_VECTOR, READ_PHASED, READ_SHIFTED };
 
 /* Two aligned vectors, one behind the other. What the thread wants begins `phase` bytes behind the start of the first;
  * where phase is 0 the second does not matter. */
@@ -87,6 +88,35 @@ template <class T, reading HOW> struct reader {
   static NDR_DEVICE loaded load(const T *at) { return load(at, loaded()); }
   static NDR_DEVICE loaded load_last(const ndr_params &, const T *at) { return load(at); }
   static NDR_DEVICE const ndr_vector &vector_of(const ndr_vector &vector) { return vector; }
+  /* Which of its team's `columns` columns is number c of those that the thread on this lane reads: `columns` or more
+   * where it is not the thread's to write. */
+  static NDR_DEVICE int place(int lane, int c, int) { return lane * count + c; }
+};
+
+template <class T> struct apart_elements { T element[NDR_APART_COLUMNS(sizeof(T))]; };
+
+/* A warp reads whole stretches of NDR_WARP * count columns. A team's last one begins as far before the first of its own
+ * columns as it lacks columns; these are then another warp's, or another team's, to write. */
+template <class T> struct reader<T, READ_APART> {
+  static const int count = NDR_APART_COLUMNS(sizeof(T));
+  typedef apart_elements<T> loaded;
+  static NDR_DEVICE loaded load(const T *at) {
+    loaded row;
+#pragma unroll
+    for (int c = 0; c < count; c++) row.element[c] = machine::load_element(at + c * NDR_WARP);
+    return row;
+  }
+  static NDR_DEVICE int own(int lane) {
+    return (lane & ~(NDR_WARP - 1)) * count;
+  }
+  static NDR_DEVICE int first(int lane, int columns) {
+    int most = columns - NDR_WARP * count;
+    return (own(lane) < most ? own(lane) : most) + (lane & (NDR_WARP - 1));
+  }
+  static NDR_DEVICE int place(int lane, int c, int columns) {
+    int k = first(lane, columns) + c * NDR_WARP;
+    return k >= own(lane) ? k : columns;
+  }
 };
 
 template <class T> struct reader<T, READ_SHIFTED> {
@@ -110,6 +140,7 @@ template <class T> struct reader<T, READ_SHIFTED> {
     return pair;
   }
   static NDR_DEVICE ndr_vector vector_of(const vector_pair &pair) { return shifted<sizeof(T)>(pair); }
+  static NDR_DEVICE int place(int lane, int c, int) { return lane * count + c; }
 };
 
 /* What a thread reads of a row for an operator, and how many rows at a time. */
@@ -121,18 +152,28 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
    * flight unless its vectors hold many narrow elements. */
   static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
   static const int few = HOW == READ_ELEMENT  ? NDR_LOADS_THREAD_ELEMENTS
+                         : HOW == READ_APART  ? NDR_APART_ROWS(sizeof(T))
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
                                               : NDR_LOADS_THREAD_SHIFTED;
   static const int rows = HOW != READ_VECTOR || light || count > 4 ? few : 2 * few;
   /* At a block less, accumulators between light and large are hardly spilled. */
   static constexpr int blocks(int most) {
     const int bytes = sizeof(typename Op::Accumulator);
+    if (HOW == READ_APART) return bytes * count <= 32 ? most : bytes * count <= 64 ? most - 1 : most / 2;
     const bool middling = HOW == READ_ELEMENT ? bytes <= 16 && sizeof(T) <= 4 : bytes <= 8 && bytes * count <= 64;
     return light ? most : middling ? most - 1 : most / 2;
   }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
-  static NDR_DEVICE void open(const ndr_vector &vector, V *x) { unpack<Op>(vector, x); }
-  static NDR_DEVICE void open(const vector_pair &pair, V *x) { unpack<Op>(shifted<sizeof(T)>(pair), x); }
+  static NDR_DEVICE void open(const apart_elements<T> &row, V *x) {
+#pragma unroll
+    for (int c = 0; c < count; c++) x[c] = value_of<V>(row.element[c]);
+  }
+  static NDR_DEVICE void open(const ndr_vector &vector, V *x) {
+    unpack<Op>(vector, x);
+  }
+  static NDR_DEVICE void open(const vector_pair &pair, V *x) {
+    unpack<Op>(shifted<sizeof(T)>(pair), x);
+  }
 };
 
 /* What the kernels of the thread family run. */
@@ -141,5 +182,6 @@ template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : narrow_col
 template <class Op> struct residency<NDR_KERNEL_THREAD_SHIFTED, Op> : narrow_column<Op, READ_SHIFTED> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_FEW, Op> : narrow_column<Op, READ_SHIFTED> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : narrow_column<Op, READ_ELEMENT> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_APART, Op> : column<Op, READ_APART> {};
 
 #endif

@@ -1,5 +1,6 @@
 /* Family thread: the fastest axis is kept and wide. Neighbouring threads own neighbouring columns of it and walk the
- * reduced axes. A thread owns as many columns as a vector holds where they lie side by side, and otherwise one.
+ * reduced axes. A thread owns as many columns as a vector holds where they lie side by side, or some that lie a warp
+ * apart, and otherwise one.
  *
  * A team of threads, up to a block, reads neighbouring columns of one combination of the other kept axes. Its threads
  * are `lanes` along the columns times `rows` along the rows. */
@@ -32,7 +33,7 @@ template <class Op, reading HOW, int UNROLL, class LOADED>
 NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, const LOADED *loaded, i64 index,
                               i64 step) {
   typedef column<Op, HOW> C;
-  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT) {
+  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT && HOW != READ_APART) {
     fold_bytes<Op, UNROLL>(a, loaded);
   } else {
     typename Op::value x[UNROLL][C::count];
@@ -160,7 +161,7 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, c
     else
       fold_rows<Op, HOW, UNROLL>(p, a, at, stride, index, step, left, rows);
   };
-  walk_rows<UNROLL, HOW != READ_ELEMENT>(p, base, origin, split, row, rows, fold);
+  walk_rows<UNROLL, HOW != READ_ELEMENT && HOW != READ_APART>(p, base, origin, split, row, rows, fold);
 }
 
 /* What a team reads: `columns` columns from number `first` of the axis on, and from output number `output` on. The
@@ -220,6 +221,10 @@ template <class Op, reading HOW>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
   team_spot t = spot_of(p, split_of(p, item).tile, team.number);
   int first = team.lane * column<Op, HOW>::count;
+  if constexpr (HOW == READ_APART) {
+    if (column<Op, HOW>::own(team.lane) >= t.columns) return;
+    first = column<Op, HOW>::first(team.lane, (int)t.columns);
+  }
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
   fold_columns<Op, HOW>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
@@ -266,7 +271,9 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
       accumulators[c][team.number * pitch + team.lane + (team.row << lanes.log)] = a[first + c];
     machine::barrier();
     for (int n = writer.number; n < lanes.count * width; n += NDR_TEAM(p.thread.team).count) {
-      int lane = n / width, c = n % width, k = lane * count + first + c;
+      int lane = HOW == READ_APART ? n & (lanes.count - 1) : n / width,
+          c = HOW == READ_APART ? n >> lanes.log : n % width;
+      int k = column<Op, HOW>::place(lane, first + c, (int)t.columns);
       if (k >= t.columns) continue;
       Accumulator total = accumulators[c][base + lane];
       for (int row = warp_rows; row < team.rows; row += warp_rows)
@@ -280,14 +287,14 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
   }
 }
 
-/* As emit_team, where columns are mapped. */
-template <class Op, int COUNT>
-NDR_DEVICE void emit_mapped(const ndr_params &p, const team_spot &t, const typename Op::Accumulator *a,
+/* As emit_team, where a thread's columns are mapped, or do not lie side by side. */
+template <class Op, reading HOW>
+NDR_DEVICE void emit_singly(const ndr_params &p, const team_spot &t, const typename Op::Accumulator *a,
                             const column_team &team) {
   if (team.row != 0) return;
 #pragma unroll
-  for (int c = 0; c < COUNT; c++) {
-    int k = team.lane * COUNT + c;
+  for (int c = 0; c < column<Op, HOW>::count; c++) {
+    int k = column<Op, HOW>::place(team.lane, c, (int)t.columns);
     if (k < t.columns) emit_total<Op>(p, place_of_column(p, t, k), a[c]);
   }
 }
@@ -298,8 +305,8 @@ NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typenam
                           const column_team &team) {
   const int count = column<Op, HOW>::count;
   i64 stride = p.axes[0].result_stride;
-  if (is_mapped(p)) {
-    emit_mapped<Op, count>(p, t, a, team);
+  if (HOW == READ_APART || is_mapped(p)) {
+    emit_singly<Op, HOW>(p, t, a, team);
     return;
   }
   if constexpr (warp_emission<Op, count>::possible) {
@@ -343,8 +350,8 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
   team_spot t = spot_of(p, whose.tile, writer.team);
   join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
   if (splits_of(p) == 1) return;
-  join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
-                                                                   [&](int k) { return place_of_column(p, t, k); });
+  join_splits<Op, false, HOW == READ_ELEMENT || HOW == READ_APART ? 2 : NDR_JOIN_LOADS>(
+      p, whose, t.output, (int)t.columns, [&](int k) { return place_of_column(p, t, k); });
 }
 
 template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {
@@ -353,6 +360,11 @@ template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {
 
 template <class Op> NDR_DEVICE void thread_shifted(const ndr_params &p) {
   thread_columns<typename narrowed<Op>::type, READ_SHIFTED>(p);
+}
+
+/* Not for narrow elements: a warp would read too few bytes of a row at a time. */
+template <class Op> NDR_DEVICE void thread_apart(const ndr_params &p) {
+  if constexpr (sizeof(typename Op::element) >= NDR_APART_BYTES) thread_columns<Op, READ_APART>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {

@@ -15,6 +15,7 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
+  STATES_SHARE = 20,  /* of the array's bytes, 1 / so many at most are states of splits in thread_apart, if possible */
   FEW_WAVES = 2,      /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
   MORE_WAVES = 3      /* the same where they load them in several batches */
 };
@@ -33,23 +34,40 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* What a thread reads of a row: where columns lie side by side, as many as a vector holds, shifted into place unless
- * all rows are aligned; provided that no thread is idle while others accumulate many columns each. */
+/* Whether rows of neighbouring columns fill warps of thread_apart. */
+static bool fills_warps(const ndr_canonical *problem) {
+  int bytes = (int)ndr_dtype_bytes(problem->dtype);
+  return bytes >= NDR_APART_BYTES && problem->kept[0].size >= (int64_t)NDR_WARP_THREADS * NDR_APART_COLUMNS(bytes);
+}
+
+/* What a thread reads of a row: where columns lie side by side, as many as a vector holds if all rows are aligned, else
+ * several a warp apart, or narrow ones shifted into place; provided that no thread is idle while others accumulate many
+ * columns each. */
 static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *device, bool on_boundary) {
   int64_t elements = ndr_vector_elements(problem->dtype);
   if (problem->kept_count == 0 || problem->kept[0].stride != 1) return NDR_KERNEL_THREAD_ELEMENTS;
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
   if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
   if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
+  if (fills_warps(problem)) return NDR_KERNEL_THREAD_APART;
   return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
 }
 
-static int loads_in_flight(ndr_kernel kernel) {
+/* Rows that a thread loads at once. */
+static int rows_in_flight(ndr_kernel kernel, int64_t bytes) {
   switch (kernel) {
   case NDR_KERNEL_THREAD_VECTORS: return NDR_LOADS_THREAD_VECTORS;
   case NDR_KERNEL_THREAD_SHIFTED: return NDR_LOADS_THREAD_SHIFTED;
+  case NDR_KERNEL_THREAD_APART: return NDR_APART_ROWS(bytes);
   default: return NDR_LOADS_THREAD_ELEMENTS;
   }
+}
+
+/* Columns of a thread, or of one of its parts. */
+static int thread_columns(ndr_kernel kernel, ndr_dtype dtype) {
+  if (kernel == NDR_KERNEL_THREAD_ELEMENTS) return 1;
+  if (kernel == NDR_KERNEL_THREAD_APART) return NDR_APART_COLUMNS(ndr_dtype_bytes(dtype));
+  return (int)ndr_vector_elements(dtype);
 }
 
 /* Rows that a team reads at a time, out of the `rows` of a block. They are halved until a thread reads at least two
@@ -82,7 +100,7 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   bool more = length > NDR_FEW_LOADS(bytes);
   if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || problem->kept_count == 0) return false;
-  if (more && (length > NDR_FEW_ROWS || kernel != NDR_KERNEL_THREAD_SHIFTED)) return false;
+  if (more && (length > NDR_FEW_ROWS || kernel == NDR_KERNEL_THREAD_VECTORS)) return false;
   if (problem->reduced_count != 1 || row_vectors(problem) < LINE_THREADS) return false;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_FEW);
   return problem->outputs >= (more ? MORE_WAVES : FEW_WAVES) * blocks * block * NDR_FEW_PARTS(length, bytes);
@@ -110,13 +128,27 @@ static int count_lanes(const ndr_canonical *problem, const ndr_device *device, i
   return lanes;
 }
 
+/* The same in thread_apart: the whole block, which reads long stretches of memory, unless splits of so many outputs
+ * have too many states. */
+static int count_apart_lanes(const ndr_canonical *problem, const ndr_device *device, int64_t loads, int64_t others) {
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_APART);
+  int columns = NDR_APART_COLUMNS(ndr_dtype_bytes(problem->dtype)), lanes = NDR_WARP_THREADS;
+  double words = 2 * sizeof(ndr_posted) * (double)blocks * columns; /* of a lane's states, written and read */
+  while (lanes < NDR_THREADS && lanes < loads) lanes *= 2;
+  while (lanes > NDR_WARP_THREADS && (loads + lanes - 1) / lanes * others < blocks &&
+         words * lanes * STATES_SHARE > ndr_canonical_bytes(problem))
+    lanes /= 2;
+  return lanes;
+}
+
 /* Cuts a block's threads into teams, each of as many rows as pay, and outputs into tiles of a block's teams. Returns
  * the number of a block's teams. */
 static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool turned) {
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
   int lanes = own->lanes.count;
-  int rows = team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
+  int batch = rows_in_flight(launch->kernel, (int64_t)ndr_dtype_bytes(problem->dtype));
+  int rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   own->team = ndr_threads(lanes * rows);
   own->near_others = !turned || own->others < 1 ? 1 : own->others <= TURNED_OTHERS ? own->others : teams;
@@ -136,12 +168,13 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   ndr_param_thread *own = &p->thread;
-  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS;
-  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  bool apart = kernel == NDR_KERNEL_THREAD_APART, wide = !apart && kernel != NDR_KERNEL_THREAD_ELEMENTS;
+  int64_t elements = thread_columns(kernel, problem->dtype), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   own->others = problem->outputs / p->axes[0].size;
   own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
   int64_t loads = (p->axes[0].size + elements * own->parts - 1) / (elements * own->parts);
-  int lanes = count_lanes(problem, device, loads, own->others, wide);
+  int lanes = apart ? count_apart_lanes(problem, device, loads, own->others)
+                    : count_lanes(problem, device, loads, own->others, wide);
   int most = wide ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
@@ -152,7 +185,7 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   if (turned && teams == 1) return false;
   if (teams == 1 && kernel != NDR_KERNEL_THREAD_FEW)
     ndr_rows_split(problem, device, launch, problem->length, ndr_rows_bytes(p, bytes), NDR_THREADS / lanes,
-                   loads_in_flight(kernel), 1);
+                   rows_in_flight(kernel, bytes), 1);
   else
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
   ndr_launch_end(launch);

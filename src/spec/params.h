@@ -87,7 +87,7 @@ typedef struct ndr_param_tree_listed {
   ndr_param_threads lanes; /* threads of a warp that share an output */
 } ndr_param_tree_listed;
 
-/* thread_vectors, thread_shifted, thread_phased, thread_few and thread_elements: a column is an output along the
+/* thread_vectors, thread_shifted, thread_phased, thread_few, thread_apart and thread_elements: a column is an output along the
  * fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams
  * of a block read. Units are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
@@ -113,6 +113,13 @@ typedef struct ndr_param_thread {
   long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
                               writes its results; more: neighbouring threads write those of neighbouring teams */
 } ndr_param_thread;
+
+/* The least bytes of an element of thread_apart; columns of a thread; and rows that it loads at once, in
+ * NDR_LOADS_THREAD_APART loads of 4 bytes. */
+#define NDR_APART_BYTES 4
+#define NDR_APART_COLUMNS(element_bytes) ((element_bytes) <= 8 ? 4 : 2)
+#define NDR_APART_ROWS(element_bytes)                                                                                  \
+  ((int)(NDR_LOADS_THREAD_APART / NDR_APART_COLUMNS(element_bytes) / ((element_bytes) <= 4 ? 1 : (element_bytes) / 4)))
 
 /* The most rows that thread_few takes; vectors that a thread of it loads at once, fewer of single bytes, whose columns
  * take many registers; and parts of a team's columns: as many as have all their rows loaded at once. */

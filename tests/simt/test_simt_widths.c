@@ -64,6 +64,15 @@ static const layout layouts[] = {
      1,
      {"[n:p,w:1] /0", "[m,n:p,w:1] /1", "[n,m:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_SHIFTED, "thread", USUAL, 1, 0, 6000, 64, 1, {"[m:1,n:P,w:m] /1", "[w:1,n:P,m:w] /1"}},
+    {NDR_KERNEL_THREAD_APART,
+     "thread",
+     USUAL,
+     1,
+     1024,
+     12000,
+     2,
+     0,
+     {"[n:p,w:1] /0", "[m,n:p,w:1] /1", "[n,m:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_PHASED, "thread", USUAL, 1, 0, 40000, 64, 1, {"[n:p,w:1] /0", "[m,n:p,w:1] /0,1"}},
     {NDR_KERNEL_THREAD_FEW, "thread", SLOW, 1, FEW_BYTES, 0, 1, 0, {"[k:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_ELEMENTS,
@@ -203,6 +212,7 @@ static bool never_runs(ndr_kernel kernel) {
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
   case NDR_KERNEL_TILE_RUN_DENSE: return vector_elements() == 1;
+  case NDR_KERNEL_THREAD_APART: return element_bytes() < NDR_APART_BYTES;
   default: return false;
   }
 }

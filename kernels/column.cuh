@@ -93,7 +93,14 @@ template <class T, reading HOW> struct reader {
   static NDR_DEVICE int place(int lane, int c, int) { return lane * count + c; }
 };
 
-template <class T> struct apart_elements { T element[NDR_APART_COLUMNS(sizeof(T))]; };
+template <class T> struct apart_elements {
+  static const int count = NDR_APART_COLUMNS(sizeof(T)), words = (sizeof(T) + 3) / 4;
+  union {
+    T element[count];
+    u32 word[count * words];
+  };
+  NDR_DEVICE apart_elements() {}
+};
 
 /* A warp reads whole stretches of NDR_WARP * count columns. A team's last one begins as far before the first of its own
  * columns as it lacks columns; these are then another warp's, or another team's, to write. */
@@ -103,7 +110,8 @@ template <class T> struct reader<T, READ_APART> {
   static NDR_DEVICE loaded load(const T *at) {
     loaded row;
 #pragma unroll
-    for (int c = 0; c < count; c++) row.element[c] = machine::load_element(at + c * NDR_WARP);
+    for (int c = 0; c < count; c++)
+      machine::load_bytes<sizeof(T), true>(row.word + c * loaded::words, at + c * NDR_WARP);
     return row;
   }
   static NDR_DEVICE int own(int lane) {

@@ -58,6 +58,21 @@ NDR_DEVICE void fold_row(const ndr_params &p, typename Op::Accumulator *a, const
   for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[c], index);
 }
 
+/* Folds fewer than 2 N of this thread's rows, of which `left` follow, in batches of a power of 2. */
+template <class Op, reading HOW, int N>
+NDR_DEVICE void fold_last(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at, i64 stride,
+                          i64 index, i64 step, int left, int rows) {
+  typedef column<Op, HOW> C;
+  if (left > (N - 1) * rows) {
+    typename C::loaded loaded[N];
+#pragma unroll
+    for (int u = 0; u < N; u++, at += stride) loaded[u] = C::load(at);
+    fold_batch_of<Op, HOW, N>(p, a, loaded, index, step);
+    left -= N * rows, index += N * step;
+  }
+  if constexpr (N > 1) fold_last<Op, HOW, N / 2>(p, a, at, stride, index, step, left, rows);
+}
+
 /* Folds the first UNROLL of this thread's rows. `left` rows follow, and the thread has every rows-th: its rows are
  * `stride` elements and `step` indices apart. All are loaded at once. */
 template <class Op, reading HOW, int UNROLL>
@@ -69,6 +84,10 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Accumulator *a, cons
 #pragma unroll
     for (int u = 0; u < UNROLL; u++, at += stride) loaded[u] = C::load(at);
     fold_batch_of<Op, HOW, UNROLL>(p, a, loaded, index, step);
+    return;
+  }
+  if constexpr (HOW == READ_APART) {
+    fold_last<Op, HOW, UNROLL / 2>(p, a, at, stride, index, step, left, rows);
     return;
   }
   rows = (int)machine::opaque(rows); /* its multiples are not worth registers in the loop above */

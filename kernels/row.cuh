@@ -230,23 +230,31 @@ struct held_nothing {
   NDR_DEVICE void load(const char *, i64) {}
 };
 
-/* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. */
-template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K> struct row {
+/* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. Chunks
+ * are V neighbours, or V elements that lie APART from each other: the first-level cache then keeps them, because warps
+ * share the sectors at the ends of what each reads. */
+template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K, int APART = 1> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
   template <class Spot> NDR_DEVICE void load_last(const ndr_program_params &, int, const Spot &) {}
   NDR_DEVICE void settle() {}
   template <class Value> NDR_DEVICE void set(Value &, int) const {}
 };
-template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K>
-struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
-  static const int way = NDR_WAY_OF(WAYS, K);
+template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K, int APART>
+struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K, APART> {
+  static const int planned = NDR_WAY_OF(WAYS, K), kind = planned & 3;
+  static const bool dense = kind == NDR_WAY_VECTOR || kind == NDR_WAY_SHIFTED;
+  static const int way = APART > 1 && dense ? (planned & ~3) | NDR_WAY_ELEMENTS : planned;
   static const bool here = FIXED == ((way & NDR_WAY_FIXED) != 0);
   typename choose<here, held<T, V, way>, held_nothing>::type own;
-  row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1> rest;
+  row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1, APART> rest;
 
+  /* Bytes from an element of a chunk along `axis` to the next. */
+  static NDR_DEVICE i64 step(const ndr_program_params &q, int axis) {
+    return APART * (dense ? 1 : array_stride(q, K, axis)) * (int)sizeof(T);
+  }
   /* Loads the chunk along `axis` at a place. */
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &q, int axis, const Spot &s) {
-    if constexpr (here) own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
+    if constexpr (here) own.load(s.at[K], step(q, axis));
     rest.load(q, axis, s);
   }
   /* The same where some array's load might reach beyond its end. */
@@ -258,7 +266,7 @@ struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
       else
         own.load_last(s.at[K], end);
     } else {
-      own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
+      own.load(s.at[K], step(q, axis));
     }
     rest.load_last(q, axis, s);
   }

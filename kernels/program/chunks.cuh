@@ -5,6 +5,12 @@
 
 #include "row.cuh"
 
+/* By how many columns a team's strip, of which `columns` are left in its row, begins earlier so that it has `width` of
+ * them. Strips are whole where threads have several chunks: what it repeats, the strip before writes. */
+template <int STEPS> NDR_DEVICE int repeated_columns(i64 columns, int width) {
+  return STEPS > 1 && columns > 0 && columns < width ? width - (int)columns : 0;
+}
+
 template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   typedef typename Op::Accumulator Accumulator;
   typedef typename Op::value value;
@@ -14,35 +20,55 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   typedef row<Arrays, Arrays, V, WAYS, false, 0> loose_row;
   typedef row<Arrays, Arrays, V, WAYS, true, 0> fixed_row;
 
+  /* ---- columns of a thread ---- */
+
+  /* What a thread that owns columns reads of a row: STEPS chunks, which lie a warp's chunks apart. */
+  template <bool FIXED, int STEPS>
+  using spread_row = row<Arrays, Arrays, STEPS * V, WAYS, FIXED, 0, STEPS == 1 ? 1 : NDR_WARP>;
+  /* How far column number k of a thread lies behind its first, and the first of a lane. */
+  template <int STEPS> static NDR_DEVICE constexpr int column_of(int k) {
+    static_assert(STEPS == 1 || V == 1, "chunks that lie apart are single elements");
+    return STEPS == 1 ? k : k * NDR_WARP;
+  }
+  template <int STEPS> static NDR_DEVICE int first_column(int lane) {
+    return V * ((lane & ~(NDR_WARP - 1)) * STEPS + (lane & (NDR_WARP - 1)));
+  }
+
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, GATHERED_BYTES = 128, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+  enum { FLIGHT_BYTES = 64, SPREAD_BYTES = 128, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
-  /* Bytes of a chunk of all arrays that come from memory, and the registers that a chunk of all takes on its way. */
-  static NDR_DEVICE constexpr int chunk_bytes() {
+  /* Of `steps` chunks of all arrays: bytes that come from memory, and registers that they take on their way. */
+  static NDR_DEVICE constexpr int chunk_bytes(int steps) {
     int bytes = 0;
     for (int k = 0; k < arrays; k++) {
       int way = NDR_WAY_OF(WAYS, k);
-      if (!(way & (NDR_WAY_FIXED | NDR_WAY_AGAIN))) bytes += ((way & 3) == NDR_WAY_SAME ? 1 : V) * Arrays::bytes(k);
+      if (!(way & (NDR_WAY_FIXED | NDR_WAY_AGAIN)))
+        bytes += ((way & 3) == NDR_WAY_SAME ? 1 : steps * V) * Arrays::bytes(k);
     }
     return bytes;
   }
-  static NDR_DEVICE constexpr int chunk_registers() {
+  static NDR_DEVICE constexpr int chunk_registers(int steps) {
     int registers = 0;
     for (int k = 0; k < arrays; k++) {
       int way = NDR_WAY_OF(WAYS, k), kind = way & 3, size = Arrays::bytes(k), words = (size + 3) / 4;
       if (way & NDR_WAY_FIXED) continue;
       int loads = kind == NDR_WAY_SHIFTED ? 2 : 1;
-      registers += kind == NDR_WAY_SAME ? words : kind == NDR_WAY_ELEMENTS ? V * words : loads * ((V * size + 3) / 4);
+      registers += kind == NDR_WAY_SAME       ? words
+                   : kind == NDR_WAY_ELEMENTS ? steps * V * words
+                                              : steps * loads * ((V * size + 3) / 4);
     }
     return registers;
   }
   /* Chunks in flight, or rows of `steps` chunks: `bytes` of all arrays or more, unless they take too many registers.
-   * The planner counts the same for FLIGHT_BYTES and one step (ndr_count_batch). */
-  static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES, int steps = 1) {
+   * Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. The planner
+   * counts the same (ndr_count_batch). */
+  static NDR_DEVICE constexpr int batch(int steps = 1) {
+    return batch_of(steps > 1 ? SPREAD_BYTES : FLIGHT_BYTES, steps);
+  }
+  static NDR_DEVICE constexpr int batch_of(int bytes, int steps) {
     int rows = 1;
-    while (rows < MOST && rows * steps * chunk_bytes() < bytes &&
-           2 * rows * steps * chunk_registers() <= FLIGHT_REGISTERS)
+    while (rows < MOST && rows * chunk_bytes(steps) < bytes && 2 * rows * chunk_registers(steps) <= FLIGHT_REGISTERS)
       rows *= 2;
     return rows;
   }
@@ -92,14 +118,15 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   /* ---- walking ---- */
 
   /* Loads and folds the chunks at `at` and every `apart`-th after it, `by` a chunk; `left` follow. Calls
-   * fold(rows, spot), where rows is an array of loose_row that begins at the spot. BATCH of them are in flight, and
-   * what is left over comes in smaller batches: loads under conditions keep their registers for the whole loop. */
-  template <int BATCH, class Fold>
+   * fold(rows, spot), where rows is an array of Row, a loose_row or a spread_row, that begins at the spot. BATCH of
+   * them are in flight, and what is left over comes in smaller batches: loads under conditions keep their registers for
+   * the whole loop. */
+  template <class Row, int BATCH, class Fold>
   static NDR_DEVICE void fold_each(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {
 #pragma unroll 1
     for (; left > (BATCH - 1) * apart && within(q, at, by, BATCH - 1); left -= BATCH * apart) {
-      loose_row rows[BATCH];
+      Row rows[BATCH];
 #pragma unroll
       for (int u = 0; u < BATCH; u++, at.step_arrays(by)) rows[u].load(q, axis, at);
 #pragma unroll
@@ -108,19 +135,19 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       at.step_indices(by, BATCH);
     }
     if constexpr (BATCH > FEW)
-      fold_each<BATCH / 2>(q, axis, at, by, left, apart, fold);
+      fold_each<Row, BATCH / 2>(q, axis, at, by, left, apart, fold);
     else if constexpr (shifts())
-      fold_ends(q, axis, at, by, left, apart, fold);
+      fold_ends<Row>(q, axis, at, by, left, apart, fold);
     else if constexpr (BATCH > 1)
-      fold_last<BATCH - 1>(q, axis, at, by, left, apart, fold);
+      fold_last<Row, BATCH - 1>(q, axis, at, by, left, apart, fold);
   }
   /* The same, one chunk after the other: a chunk may reach an array's end. */
-  template <class Fold>
+  template <class Row, class Fold>
   static NDR_DEVICE void fold_ends(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {
 #pragma unroll 1
     for (; left > 0; left -= apart) {
-      loose_row rows[1];
+      Row rows[1];
       rows[0].load_last(q, axis, at);
       rows[0].settle();
       fold(rows, at);
@@ -128,10 +155,10 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       at.step_indices(by, 1);
     }
   }
-  template <int MOST_LEFT, class Fold>
+  template <class Row, int MOST_LEFT, class Fold>
   static NDR_DEVICE void fold_last(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {
-    loose_row rows[MOST_LEFT][1];
+    Row rows[MOST_LEFT][1];
 #pragma unroll
     for (int u = 0; u < MOST_LEFT; u++, at.step_arrays(by))
       if (left > u * apart) rows[u][0].load(q, axis, at);
@@ -206,21 +233,22 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     Op::template fold<1>(a, x, s.index, q.base.axes[axis].index_step, q.base);
   }
 
-  /* Folds N rows, each a chunk of V outputs, `rows` apart along the walked axis. */
-  template <int N>
-  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a, const loose_row (&loose)[N],
-                                      const fixed_row &fixed, const spot &s, int axis, i64 rows) {
+  /* Folds N rows, each of STEPS chunks of V outputs, `rows` apart along the walked axis. */
+  template <int STEPS, int N>
+  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a,
+                                      const spread_row<false, STEPS> (&loose)[N], const spread_row<true, STEPS> &fixed,
+                                      const spot &s, int axis, i64 rows) {
     i64 step = rows * q.base.axes[axis].index_step;
 #pragma unroll
-    for (int c = 0; c < V; c++) {
+    for (int k = 0; k < STEPS * V; k++) {
       value x[N];
 #pragma unroll
       for (int u = 0; u < N; u++) {
-        loose[u].set(x[u], c);
-        fixed.set(x[u], c);
-        set_column_places<0>(q, x[u], s, axis, u * rows, c);
+        loose[u].set(x[u], k);
+        fixed.set(x[u], k);
+        set_column_places<0>(q, x[u], s, axis, u * rows, column_of<STEPS>(k));
       }
-      Op::template fold<N>(a[c], x, s.index, step, q.base);
+      Op::template fold<N>(a[k], x, s.index, step, q.base);
     }
   }
   /* Place indices of column c of the row n behind a place along `axis`. */

@@ -3,7 +3,8 @@
  * params.h). A chunk is ELEMENTS neighbours along the fastest axis: those of an array come with one load where they lie
  * side by side and are aligned.
  *
- *   operands_columns  family thread: the fastest axis is kept, and a thread owns the outputs of a chunk
+ *   operands_columns  family thread: the fastest axis is kept, and a thread owns the outputs of a chunk, or of STEPS
+ *                     single elements, a warp apart: where rows begin anywhere, a warp reads these side by side
  *   operands_runs     family tree: `lanes` threads read neighbouring chunks of a piece of a run
  *   operands_short    family tree: a thread reads chunks of several short runs of its output at a time
  *   operands_rows     family tree: an output is one short run, and a thread reads those of several outputs at a time
@@ -41,10 +42,10 @@ NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulato
   typename Kit::spot at = spot;
   at.template step<true>(q, axis, head + lane * V);
   typename Kit::stride by = Kit::stride::template along<true, true>(q, axis, lanes * V);
-  Kit::template fold_each<Kit::batch()>(q, axis, at, by, chunks - lane, lanes,
-                                        [&](const auto &rows, const typename Kit::spot &from) {
-                                          Kit::fold_chunks(q, a, rows, fixed, axis, from, lanes * V);
-                                        });
+  Kit::template fold_each<typename Kit::loose_row, Kit::batch()>(
+      q, axis, at, by, chunks - lane, lanes, [&](const auto &rows, const typename Kit::spot &from) {
+        Kit::fold_chunks(q, a, rows, fixed, axis, from, lanes * V);
+      });
 }
 
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
@@ -176,8 +177,9 @@ NDR_DEVICE void operands_rows(const ndr_program_params &q) {
 
 /* ---- operands_columns ---- */
 
-/* What a team reads: `columns` columns, the first of which lies at `at`. As locate_team, with all arrays' places. */
-template <class Kit> struct operand_team {
+/* What a team reads: `columns` columns, the first of which lies at `at`. As locate_team, with all arrays' places, and
+ * with the columns that it repeats. */
+template <class Kit, int STEPS> struct operand_team {
   i64 columns;
   typename Kit::spot at;
   NDR_DEVICE operand_team(const ndr_program_params &q, i64 tile, int team) {
@@ -187,41 +189,45 @@ template <class Kit> struct operand_team {
     if (kept_count(p) > 1) other = is_small(p) ? divide(own.teams, (u32)number) : number / own.axis_teams;
     i64 first = (number - other * own.axis_teams) * own.team_columns;
     columns = other < own.others ? p.axes[0].size - first : 0;
+    const int repeated = repeated_columns<STEPS>(columns, own.team_columns);
+    columns += repeated;
     if (columns > own.team_columns) columns = own.team_columns;
     at = Kit::spot::start(q);
     at.template walk<true>(q, 1, kept_count(p) - 1, other);
-    at.step_kept(q, 0, first);
+    at.step_kept(q, 0, first - repeated);
   }
 };
 
 /* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it. The thread's column is
  * located again for each run along the walked axis: kept, it would take registers that loads need. */
-template <class Kit>
+template <class Kit, int STEPS>
 NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
                                   const column_team &team) {
+  typedef typename Kit::template spread_row<false, STEPS> loose_row;
+  typedef typename Kit::template spread_row<true, STEPS> fixed_row;
   const ndr_params &p = q.base;
   const int axis = kept_count(p);
-  const int rows = team.rows, column = team.lane * Kit::elements;
+  const int rows = team.rows, column = Kit::template first_column<STEPS>(team.lane);
   i64 size = reduced_count(p) ? walked_axis(p).size : 1;
   for (i64 first = split.begin; first < split.end; first = NDR_NEXT_RUN(first)) {
     i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     first += end - from;
     int left = (int)(end - from) - team.row;
-    operand_team<Kit> t(q, machine::opaque(tile), team.number);
+    operand_team<Kit, STEPS> t(q, machine::opaque(tile), team.number);
     if (left <= 0 || column >= t.columns) continue;
     typename Kit::spot at = t.at;
     at.step_kept(q, 0, column);
     at.template walk<false>(q, axis + 1, reduced_count(p) - 1, run);
     if (reduced_count(p)) at.step(q, axis, from + team.row);
     typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
-    typename Kit::fixed_row fixed;
+    fixed_row fixed;
     fixed.load_last(q, 0, at);
     fixed.settle();
-    Kit::template fold_each<Kit::batch()>(q, 0, at, by, left, rows,
-                                          [&](const auto &loaded, const typename Kit::spot &from_row) {
-                                            Kit::fold_columns(q, a, loaded, fixed, from_row, axis, rows);
-                                          });
+    Kit::template fold_each<loose_row, Kit::batch(STEPS)>(
+        q, 0, at, by, left, rows, [&](const auto &loaded, const typename Kit::spot &from_row) {
+          Kit::template fold_columns<STEPS>(q, a, loaded, fixed, from_row, axis, rows);
+        });
   }
 }
 
@@ -253,38 +259,53 @@ NDR_DEVICE void join_team_rows(const ndr_params &p, const column_team &team, typ
   }
 }
 
+/* Puts a chunk of V totals, from a team's column number `first` on, where they go: to the results, or to the states of
+ * a split. */
+template <class Op, int V>
+NDR_DEVICE void put_columns(const ndr_params &p, int split, const team_spot &out, int first,
+                            const typename Op::Accumulator *a) {
+  i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
+  int some = NDR_ROW_END(first, out.columns, V);
+  if (splits_of(p) == 1) {
+    if (some == V) emit_row<Op, V>(p, at, stride, a);
+    if (!knows(NDR_FACT_WHOLE_CHUNKS) && some < V) emit_some<Op, V>(p, at, stride, a, some);
+    return;
+  }
+#pragma unroll
+  for (int c = 0; c < V; c++)
+    if (c < some) save_partial<Op>(p, split, out.output + first + c, Op::widen(a[c]));
+}
+
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void operands_columns(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
-  const int V = ELEMENTS;
+  const int V = ELEMENTS, COLUMNS = STEPS * V;
   const ndr_params &p = q.base;
   const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
   for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    typename Op::Accumulator a[V];
+    typename Op::Accumulator a[COLUMNS];
 #pragma unroll
-    for (int c = 0; c < V; c++) a[c] = Op::identity();
+    for (int k = 0; k < COLUMNS; k++) a[k] = Op::identity();
     tile_split whose = split_of(p, item);
-    fold_operand_rows<Kit>(q, a, whose.tile, units_of(p, whose.split), team);
+    fold_operand_rows<Kit, STEPS>(q, a, whose.tile, units_of(p, whose.split), team);
     for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count;
          mask >>= 1) {
 #pragma unroll
-      for (int c = 0; c < V; c++) Op::join(a[c], shuffle_state(a[c], mask));
+      for (int k = 0; k < COLUMNS; k++) Op::join(a[k], shuffle_state(a[k], mask));
     }
-    join_team_rows<Op, V>(p, team, a);
+    join_team_rows<Op, COLUMNS>(p, team, a);
     whose = split_of(p, machine::opaque(item));
     team_spot out = spot_of(p, whose.tile, team.number);
-    int first = team.lane * V;
-    i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
-    int some = NDR_ROW_END(first, out.columns, V);
-    if (splits_of(p) == 1) {
-      if (team.row == 0 && some == V) emit_row<Op, V>(p, at, stride, a);
-      if (!knows(NDR_FACT_WHOLE_CHUNKS) && team.row == 0 && some < V) emit_some<Op, V>(p, at, stride, a, some);
-      continue;
-    }
+    /* The numbers of repeated columns are negative. */
+    int column =
+        Kit::template first_column<STEPS>(team.lane) - repeated_columns<STEPS>(out.columns, p.thread.team_columns);
 #pragma unroll
-    for (int c = 0; c < V; c++)
-      if (team.row == 0 && c < some) save_partial<Op>(p, whose.split, out.output + first + c, Op::widen(a[c]));
+    for (int s = 0; s < STEPS; s++) {
+      int first = column + Kit::template column_of<STEPS>(s * V);
+      if (team.row == 0 && (STEPS == 1 || first >= 0)) put_columns<Op, V>(p, whose.split, out, first, a + s * V);
+    }
+    if (splits_of(p) == 1) continue;
     join_splits<Op, false, 2>(p, whose, out.output, (int)out.columns,
                               [&](int k) { return out.at.result + k * p.axes[0].result_stride; });
   }

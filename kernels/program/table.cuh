@@ -28,35 +28,13 @@ struct table_segment {
 
 /* ---- gathering ---- */
 
-/* The chunks of a row that a thread owns. */
-template <class Chunk, class Kit, int STEPS> struct spread_row {
-  Chunk chunk[STEPS];
-  static NDR_DEVICE constexpr int column_of(int step) { return step * NDR_WARP * Kit::elements; }
-
-  /* LAST: a chunk may reach an array's end. */
-  template <bool LAST> NDR_DEVICE void load(const ndr_program_params &q, typename Kit::spot at) {
-    const typename Kit::stride next = Kit::stride::template along<true, false>(q, 0, column_of(1));
-#pragma unroll
-    for (int s = 0; s < STEPS; s++, at.step_arrays(next)) {
-      if constexpr (LAST)
-        chunk[s].load_last(q, 0, at);
-      else
-        chunk[s].load(q, 0, at);
-    }
-  }
-  NDR_DEVICE void settle() {
-#pragma unroll
-    for (int s = 0; s < STEPS; s++) chunk[s].settle();
-  }
-};
-
 template <class Op, class Kit, int STEPS> struct gatherer {
   typedef typename Kit::spot spot;
   typedef typename Kit::stride stride;
-  typedef spread_row<typename Kit::loose_row, Kit, STEPS> loose_row;
-  typedef spread_row<typename Kit::fixed_row, Kit, STEPS> fixed_row;
+  typedef typename Kit::template spread_row<false, STEPS> loose_row;
+  typedef typename Kit::template spread_row<true, STEPS> fixed_row;
   typedef typename Kit::value value;
-  static const int V = Kit::elements, COLUMNS = STEPS * V, BATCH = Kit::batch(Kit::GATHERED_BYTES, STEPS);
+  static const int COLUMNS = STEPS * Kit::elements, BATCH = Kit::batch_of(Kit::SPREAD_BYTES, STEPS);
   typename Op::Accumulator a[COLUMNS];
 
   /* Whether operators may not see several rows at once: the indices of these are not evenly spaced. */
@@ -72,13 +50,12 @@ template <class Op, class Kit, int STEPS> struct gatherer {
       i64 index = single ? at.index + number[first] * q.base.axes[axis].index_step : 0;
 #pragma unroll
       for (int k = 0; k < COLUMNS; k++) {
-        const int s = k / V, c = k % V;
         value x[group];
 #pragma unroll
         for (int u = 0; u < group; u++) {
-          loose[first + u].chunk[s].set(x[u], c);
-          fixed.chunk[s].set(x[u], c);
-          Kit::template set_column_places<0>(q, x[u], at, axis, number[first + u], loose_row::column_of(s) + c);
+          loose[first + u].set(x[u], k);
+          fixed.set(x[u], k);
+          Kit::template set_column_places<0>(q, x[u], at, axis, number[first + u], Kit::template column_of<STEPS>(k));
         }
         Op::template fold<group>(a[k], x, index, 0, q.base);
       }
@@ -114,7 +91,7 @@ template <class Op, class Kit, int STEPS> struct gatherer {
     for (int u = 0; u < N; u++) {
       spot here = at;
       here.step_arrays(times(by, number[u]));
-      loose[u].template load<false>(q, here);
+      loose[u].load(q, 0, here);
     }
 #pragma unroll
     for (int u = 0; u < N; u++) loose[u].settle();
@@ -145,7 +122,7 @@ template <class Op, class Kit, int STEPS> struct gatherer {
       loose_row loose[1];
       spot here = at;
       here.step_arrays(times(by, number[0]));
-      loose[0].template load<true>(q, here);
+      loose[0].load_last(q, 0, here);
       loose[0].settle();
       fold<1>(q, loose, fixed, at, number);
     }
@@ -159,9 +136,8 @@ NDR_DEVICE i64 table_columns_of(const ndr_params &p) {
   return kept_count(p) ? p.axes[0].size : 1;
 }
 
-/* What a team does: a task in a strip of columns, for one part of the other reduced axes. Strips of several chunks a
- * thread are whole: the first `repeated` columns of a row's last one are also the last of the one before, which writes
- * them. */
+/* What a team does: a task in a strip of columns, for one part of the other reduced axes. The strip before writes its
+ * first `repeated` columns. */
 template <class Kit, int STEPS> struct table_work {
   i64 task, first, columns; /* first: the strip's first column, of all combinations of kept axes */
   int part, repeated;
@@ -179,12 +155,9 @@ template <class Kit, int STEPS> struct table_work {
       part = (int)(cut - task * p.table.parts);
     }
     columns = task < p.table.tasks ? table_columns_of(p) - along : 0;
-    repeated = 0;
-    if (STEPS > 1 && columns > 0 && columns < own.team_columns) {
-      repeated = own.team_columns - (int)columns;
-      along -= repeated;
-      columns = own.team_columns;
-    }
+    repeated = repeated_columns<STEPS>(columns, own.team_columns);
+    along -= repeated;
+    columns += repeated;
     if (columns > own.team_columns) columns = own.team_columns;
     first = other * table_columns_of(p) + along;
     at = Kit::spot::start(q);
@@ -247,7 +220,7 @@ NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, c
         typename Gatherer::fixed_row fixed;
         at.step_kept(q, 0, column);
         at.template walk<false>(q, axis + 1, reduced_count(p) - 1, unit);
-        fixed.template load<true>(q, at);
+        fixed.load_last(q, 0, at);
         fixed.settle();
         g.template walk<Gatherer::BATCH>(q, fixed, at, by, (i64)from + team.row, left, team.rows);
       }
@@ -262,7 +235,7 @@ NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, c
     if (team.row > 0) continue;
 #pragma unroll
     for (int s = 0; s < STEPS; s++)
-      put_chunk<Op, Kit>(p, work, column + Gatherer::loose_row::column_of(s), own.to, g.a + s * V);
+      put_chunk<Op, Kit>(p, work, column + Kit::template column_of<STEPS>(s * V), own.to, g.a + s * V);
   }
 }
 

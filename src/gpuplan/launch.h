@@ -20,7 +20,7 @@ enum {
 /* How a kernel of several arrays reads them: its template arguments, and the order of axes. */
 typedef struct ndr_launch_operands {
   int elements;  /* of a chunk */
-  int steps;     /* chunks of a run that a lane reads; 1 where the kernel does not use it */
+  int steps;     /* chunks of a run, or of a row of columns, that a lane reads; 1 where the kernel does not use it */
   unsigned ways; /* NDR_WAY_..., for arrays that begin on boundaries */
   int walked;    /* the problem's reduced axis that is walked: it and number 0 have changed places in params.axes */
 } ndr_launch_operands;

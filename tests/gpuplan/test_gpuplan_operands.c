@@ -30,7 +30,19 @@ static const struct {
     {"mean f32 [512,512,1024] /0,2 where=bool[524288,1024,1]", "tree",
      "operands_runs, chunks of 4 (f32: vectors, bool: vectors)"},
     {"mean f32 [10000,10001] /0 where=bool[10001,1]", "thread",
+     "operands_columns, 4 chunks of 1 (f32: vectors, bool: vectors)"},
+    {"mean f32 [10000,10004] /0 where=bool[10005,1]", "thread",
+     "operands_columns, 4 chunks of 1 (f32: vectors, bool: vectors)"},
+    {"mean f32 [1000,120,1001] /0,1 weights=f32[0,1,0]", "thread",
+     "operands_columns, 4 chunks of 1 (f32: vectors, f32: one for all)"},
+    {"std f64 [700:82171,82109] /0 weights=f64[82171,1]", "thread",
+     "operands_columns, 2 chunks of 1 (f64: vectors, f64: vectors)"},
+    {"mean f32 [10000,257] /0 where=bool[257,1]", "thread",
+     "operands_columns, 2 chunks of 1 (f32: vectors, bool: vectors)"},
+    {"mean f32 [10000,129] /0 where=bool[129,1]", "thread",
      "operands_columns, chunks of 4 (f32: shifted, bool: shifted)"},
+    {"mean bf16 [10000,10001] /0 where=bool[10001,1]", "thread",
+     "operands_columns, chunks of 8 (bf16: shifted, bool: shifted)"},
     {"mean f32 [10000000,3] /0 where=bool[3,1]", "thread", "operands_columns, chunks of 1"},
     {"mean f32 [10000000,3] /1 where=bool[3,1]", "tree", "operands_rows, chunks of 1"},
     {"mean f32 [20000,3,49] /0,2 where=bool[147,49,1]", "tree", "operands_short, chunks of 1"},
@@ -55,6 +67,28 @@ START_TEST(layouts_get_their_kernels) {
   ck_assert_msg(strncmp(text, layouts[_i].description, strlen(layouts[_i].description)) == 0, "%s: %s",
                 layouts[_i].text, text);
   ndr_canonical_free(&plan.problem);
+}
+END_TEST
+
+/* Whether the launch for a mask that begins here, beside an aligned array, reads single elements that lie apart. */
+static bool is_spread(const char *text, uintptr_t mask) {
+  static ndr_plan plan;
+  ndr_program_params params;
+  unsigned ways;
+  ndr_device device = device_with_compiler(GPU_COUNT - 1);
+  const void *arrays[] = {(const void *)(uintptr_t)4096, (const void *)mask};
+  assert_ok(gpu_plan(&plan, text, &device, "thread"));
+  bool spread = ndr_operands_launch(&plan, arrays, &params, &ways)->operands.steps > 1;
+  ndr_canonical_free(&plan.problem);
+  return spread;
+}
+
+/* Rows of a mask that all threads read again come from a cache. */
+START_TEST(arrays_off_their_boundaries_are_spread) {
+  ck_assert(!is_spread("mean f32 [1000,2000] /0 where=bool[2000,1]", 8192));
+  ck_assert(is_spread("mean f32 [1000,2000] /0 where=bool[2000,1]", 8193));
+  ck_assert(!is_spread("mean f32 [1000,100,2000] /0,1 where=bool[0,2000,1]", 8193));
+  ck_assert(!is_spread("mean bf16 [1000,2000] /0 where=bool[2000,1]", 8193));
 }
 END_TEST
 
@@ -99,7 +133,10 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
     bool whole = true; /* no load reads elements beyond the last column */
     for (int k = 0; k <= problem->operand_count; k++)
       whole = whole && (NDR_WAY_OF(launch->operands.ways, k) & 3) != NDR_WAY_SHIFTED;
+    expect(own->team_columns == own->lanes.count * elements * launch->operands.steps);
     expect(own->axis_teams * own->team_columns >= p->axes[0].size);
+    if (launch->operands.steps > 1)
+      expect(elements == 1 && own->lanes.count >= NDR_WARP_THREADS && own->team_columns <= p->axes[0].size);
     expect(!whole || p->axes[0].size % elements == 0);
     expect(own->axis_teams * own->others * (NDR_THREADS / team) >= p->tile_count);
     expect(p->tile_count * (NDR_THREADS / team) >= own->axis_teams * own->others);
@@ -160,7 +197,7 @@ int main(void) {
   TCase *each = tcase_create("layouts");
   tcase_add_loop_test(each, layouts_get_their_kernels, 0, (int)(sizeof layouts / sizeof *layouts));
   suite_add_tcase(suite, each);
-  suite_case(suite, "plans", 60, without_a_compiler_there_is_no_kernel, families_say_why_they_cannot,
-             launches_fit_their_kernels, NULL);
+  suite_case(suite, "plans", 60, arrays_off_their_boundaries_are_spread, without_a_compiler_there_is_no_kernel,
+             families_say_why_they_cannot, launches_fit_their_kernels, NULL);
   return suite_run(suite);
 }

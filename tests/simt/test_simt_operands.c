@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuplan/operands/operand_arrays.h"
 #include "gpuplan/operands/operands.h"
 #include "launch.h"
 #include "memory.h"
@@ -291,13 +292,15 @@ static unsigned weaken(unsigned ways, unsigned which, int arrays) {
   return weaker;
 }
 
-/* The kernel of operands.cc that reads most nearly as planned. */
+/* The kernel of operands.cc that reads most nearly as planned. Chunks of a thread that owns columns lie where the plan
+ * says. */
 static void *find_kernel(const simt_module *module, const task *t, const ndr_launch *launch, unsigned ways, char *name,
                          size_t capacity) {
   static const int steps[] = {1, 2, 4};
   for (unsigned which = 0; which < 1u << 2 * t->op->arrays; which++) {
     for (int s = 0; s < 3; s++) {
-      if (steps[s] < launch->operands.steps) continue;
+      bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
+      if (columns ? steps[s] != launch->operands.steps : steps[s] < launch->operands.steps) continue;
       snprintf(name, capacity, "%s_%s_%d_%d_%0*x", ndr_kernel_name(launch->kernel), t->op->name,
                launch->operands.elements, steps[s], t->op->arrays, weaken(ways, which, t->op->arrays));
       void *kernel = simt_module_find(module, name);
@@ -305,6 +308,27 @@ static void *find_kernel(const simt_module *module, const task *t, const ndr_lau
     }
   }
   return NULL;
+}
+
+/* Has threads that own columns read single elements that lie apart, where no plan would: most of a row's last strip may
+ * be repeated. */
+static void spread_again(rng *random, const ndr_canonical *problem, ndr_launch *launch) {
+  ndr_params *p = &launch->params;
+  ndr_param_thread *own = &p->thread;
+  int steps = problem->operand_count > 1 || rng_once_in(random, 2) ? 2 : 4, width = own->lanes.count * steps;
+  if (launch->kernel != NDR_KERNEL_OPERANDS_COLUMNS || own->lanes.count < NDR_WARP_THREADS) return;
+  if (p->axes[0].size < width) return;
+  const ndr_axis *walked = problem->reduced_count ? &problem->reduced[launch->operands.walked] : NULL;
+  launch->operands.elements = 1;
+  launch->operands.steps = steps;
+  launch->operands.ways = ndr_ways_along(problem, &problem->kept[0], walked, 1, false);
+  own->team_columns = width;
+  own->axis_teams = ndr_ceil_div(p->axes[0].size, width);
+  int teams = NDR_THREADS / own->team.count;
+  p->tile_outputs = width * teams;
+  p->work = ndr_ceil_div(own->axis_teams * own->others, teams);
+  ndr_launch_split(launch, p->units, p->units, 1, ndr_launch_step(NDR_THREADS));
+  ndr_launch_end(launch);
 }
 
 /* Cuts what a block has into more splits than were planned. */
@@ -323,7 +347,7 @@ static void split_again(rng *random, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
-static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, skipped, tried;
+static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, spread_run, skipped, tried;
 
 /* Returns false where operands.cc lacks the kernel: chunks of some sizes are rare. */
 static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned ways, call *made, size_t slots) {
@@ -352,6 +376,7 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
   splits_run += p->splits > 1;
   chunks_run += launch->operands.elements > 1 && (ways & 0x33333u) % 16 == NDR_WAY_VECTOR;
   shifted_run += strchr(strrchr(name, '_'), '3') != NULL;
+  spread_run += launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS && launch->operands.steps > 1;
   return true;
 }
 
@@ -363,6 +388,9 @@ static void run_trial(rng *random, task *t) {
   int64_t outputs = t->plan.problem.outputs;
   for (int k = 0; k < t->op->arrays; k++) arrays[k] = t->arrays[k].first;
   ndr_launches *launches = ndr_plan_launches(&t->plan);
+  if (rng_once_in(random, 3))
+    spread_again(random, &t->plan.problem, &launches->aligned),
+        spread_again(random, &t->plan.problem, &launches->unaligned);
   if (rng_once_in(random, 2)) split_again(random, &launches->aligned), split_again(random, &launches->unaligned);
   describe_trial(t);
   memset(&made, 0, sizeof made);
@@ -399,6 +427,7 @@ static void run_family(const operator_made *op, bool columns) {
 START_TEST(test_columns) {
   run_family(&operators[_i], true);
   if (_i == 0) ck_assert_int_gt(shifted_run, 0);
+  ck_assert_int_gt(spread_run, 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_COLUMNS], 0);
   ck_assert_int_gt(modules[1].run, 0);
   ck_assert_int_gt(splits_run, 0);

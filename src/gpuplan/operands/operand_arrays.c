@@ -97,31 +97,37 @@ int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int
   return bytes > 0 ? bytes : 1;
 }
 
-/* Of a chunk of all arrays that are loaded again for each: bytes that come from memory, and registers. */
-static void count_chunk(const ndr_canonical *problem, unsigned ways, int elements, int *bytes, int *registers) {
+/* Of `steps` chunks of all arrays that are loaded again for each row: bytes that come from memory, and registers. */
+static void count_chunk(const ndr_canonical *problem, unsigned ways, int elements, int steps, int *bytes,
+                        int *registers) {
   *bytes = *registers = 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
     unsigned way = NDR_WAY_OF(ways, k), kind = way & 3;
     int size = (int)ndr_array_bytes(problem, k), words = (size + 3) / 4;
     if (way & NDR_WAY_FIXED) continue;
-    if (!(way & NDR_WAY_AGAIN)) *bytes += (kind == NDR_WAY_SAME ? 1 : elements) * size;
+    if (!(way & NDR_WAY_AGAIN)) *bytes += (kind == NDR_WAY_SAME ? 1 : steps * elements) * size;
     *registers += kind == NDR_WAY_SAME       ? words
-                  : kind == NDR_WAY_ELEMENTS ? elements * words
-                                             : (kind == NDR_WAY_SHIFTED ? 2 : 1) * ((elements * size + 3) / 4);
+                  : kind == NDR_WAY_ELEMENTS ? steps * elements * words
+                                             : steps * (kind == NDR_WAY_SHIFTED ? 2 : 1) * ((elements * size + 3) / 4);
   }
 }
 
 int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements) {
   int bytes, registers;
-  count_chunk(problem, ways, elements, &bytes, &registers);
+  count_chunk(problem, ways, elements, 1, &bytes, &registers);
   return bytes > 0 ? bytes : 1;
 }
 
-int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements) {
-  int bytes, registers, batch = 1;
-  count_chunk(problem, ways, elements, &bytes, &registers);
-  while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < NDR_FLIGHT_BYTES &&
-         2 * batch * registers <= NDR_FLIGHT_REGISTERS)
+bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if ((NDR_WAY_OF(ways, k) & (3 | NDR_WAY_AGAIN)) == NDR_WAY_SHIFTED) return true;
+  return false;
+}
+
+int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
+  int bytes, registers, batch = 1, enough = steps > 1 ? NDR_SPREAD_BYTES : NDR_FLIGHT_BYTES;
+  count_chunk(problem, ways, elements, steps, &bytes, &registers);
+  while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < enough && 2 * batch * registers <= NDR_FLIGHT_REGISTERS)
     batch *= 2;
   return batch;
 }
@@ -179,10 +185,11 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   /* The time that a block takes to start and end, as bytes, and registers of a thread that reduces runs: fitted, as
    * column_registers is, to an H200 and to what nvcc 13 makes for it. */
   enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_REGISTERS = 40 };
-  int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
-  count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
-  launch->words = ndr_canonical_words(problem, 0, problem->op_count);
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
+  int steps = columns ? launch->operands.steps : 1, bytes, chunk;
+  int batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, steps);
+  count_chunk(problem, launch->operands.ways, launch->operands.elements, steps, &bytes, &chunk);
+  launch->words = ndr_canonical_words(problem, 0, problem->op_count);
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
   int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
   int registers = (columns ? column_registers(problem, accumulators)

@@ -5,8 +5,9 @@
 
 #include "gpuplan/launch.h"
 
-/* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, and registers they may take. */
-enum { NDR_FLIGHT_BYTES = 64, NDR_FLIGHT_REGISTERS = 40 };
+/* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, where it reads one chunk of a row
+ * and where it reads several, and registers they may take. */
+enum { NDR_FLIGHT_BYTES = 64, NDR_SPREAD_BYTES = 128, NDR_FLIGHT_REGISTERS = 40 };
 
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */
 enum { NDR_ENOUGH_BYTES = 256 };
@@ -43,8 +44,11 @@ int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int
 /* Bytes that come from memory for a chunk that is read in these ways. */
 int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements);
 
-/* Chunks that a thread has in flight, as in kernels/program/chunks.cuh. */
-int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements);
+/* Whether an array that comes from memory is shifted into place. */
+bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways);
+
+/* Rows of `steps` chunks that a thread has in flight, as in kernels/program/chunks.cuh. */
+int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps);
 
 /* Registers of an accumulator of all the problem's operators. */
 int ndr_count_registers(const ndr_canonical *problem);
@@ -53,7 +57,8 @@ int ndr_count_registers(const ndr_canonical *problem);
 bool ndr_has_weights(const ndr_canonical *problem);
 
 /* Sets blocks, words and block_bytes of a launch whose operands are set, where a thread holds `accumulators`. Returns
- * the registers that a thread could use. */
+ * the registers that a thread could use. Of the kernels whose threads read several chunks of a row, it counts these for
+ * operands_columns only. */
 int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators);
 
 /* Registers of a thread where a multiprocessor is to run so many blocks. */

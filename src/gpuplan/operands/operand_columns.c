@@ -43,6 +43,32 @@ int ndr_count_columns(const ndr_canonical *problem, bool on_boundary) {
   return elements;
 }
 
+/* Whether strips of `width` columns cover an axis of `size`. All are whole, so that the last one repeats columns of the
+ * one before: at most a quarter as many as there are, which costs no more than it does to shift chunks into place. */
+static bool strips_cover(int64_t size, int64_t width) {
+  return size >= width && 4 * (ndr_ceil_div(size, width) * width - size) <= size;
+}
+
+/* How many single elements of a row, a warp apart, a thread reads instead of a chunk of `elements`: as many as a vector
+ * of the widest array holds. 1: it reads the chunk, because the arrays that come from memory are read by aligned
+ * vectors, or are narrow: each of their elements would take a register. A shifted chunk is loaded as two vectors, and
+ * half of its registers hold what is dropped; of a single element in each row there is too little in flight. */
+static int count_steps(const ndr_canonical *problem, int elements) {
+  const ndr_axis *along = &problem->kept[0];
+  unsigned ways = ndr_ways_along(problem, along, NULL, elements, false);
+  int64_t widest = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    bool fresh = ndr_stride_of(along, k) != 0 && !(NDR_WAY_OF(ways, k) & NDR_WAY_AGAIN);
+    if (fresh && ndr_array_bytes(problem, k) > widest) widest = ndr_array_bytes(problem, k);
+  }
+  if (widest < 4 || (elements > 1 && !ndr_shifts_fresh(problem, ways))) return 1;
+  int steps = (int)(NDR_VECTOR_BYTES / widest);
+  while (steps > 1 && (steps * ndr_count_registers(problem) > COLUMN_REGISTERS ||
+                       !strips_cover(along->size, (int64_t)steps * NDR_WARP_THREADS)))
+    steps /= 2;
+  return steps;
+}
+
 /* Cuts a block's threads into teams. Outputs that are split have a block each; others have as few rows at a time as
  * leave a thread two batches of them. */
 static void cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int lanes,
@@ -66,8 +92,9 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
 static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
   static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
   unsigned ways = launch->operands.ways;
-  int elements = launch->operands.elements, room = ndr_block_registers(blocks);
-  int flight = blocks * ndr_count_batch(problem, ways, elements) * ndr_fresh_bytes(problem, ways, elements);
+  int elements = launch->operands.elements, steps = launch->operands.steps, room = ndr_block_registers(blocks);
+  int chunks = steps * ndr_count_batch(problem, ways, elements, steps);
+  int flight = blocks * chunks * ndr_fresh_bytes(problem, ways, elements);
   bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
   double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
   double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
@@ -90,30 +117,41 @@ static void choose_blocks(const ndr_canonical *problem, const ndr_device *device
   }
 }
 
+/* Threads that share a row, where a thread owns `each` columns of it. Also orders the rows. */
+static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int each) {
+  const ndr_axis *along = &problem->kept[0];
+  int64_t chunks = ndr_ceil_div(along->size, each), others = problem->outputs / along->size;
+  int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
+  order_rows(problem, launch, NDR_THREADS / lanes);
+  if (problem->reduced_count > 1) {
+    int64_t walked = problem->reduced[launch->operands.walked].size;
+    while (lanes < NDR_THREADS && lanes < chunks && walked * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
+  }
+  while (lanes > NDR_WARP_THREADS && chunks * others < (int64_t)device->units * lanes) lanes /= 2;
+  while (launch->operands.steps > 1 && !strips_cover(along->size, (int64_t)lanes * each)) lanes /= 2;
+  return lanes;
+}
+
 void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   const ndr_axis *along = &problem->kept[0];
   ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int elements = ndr_count_columns(problem, on_boundary);
-  int64_t chunks = ndr_ceil_div(along->size, elements);
-  own->others = problem->outputs / along->size;
-  int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
-  order_rows(problem, launch, NDR_THREADS / lanes);
+  int elements = ndr_count_columns(problem, on_boundary), steps = count_steps(problem, elements);
+  if (steps > 1) elements = 1;
+  launch->operands.elements = elements;
+  launch->operands.steps = steps;
+  int lanes = choose_lanes(problem, device, launch, elements * steps);
   const ndr_axis *walked = problem->reduced_count ? &problem->reduced[launch->operands.walked] : NULL;
-  if (problem->reduced_count > 1)
-    while (lanes < NDR_THREADS && lanes < chunks && walked->size * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
-  while (lanes > NDR_WARP_THREADS && chunks * own->others < (int64_t)device->units * lanes) lanes /= 2;
+  own->others = problem->outputs / along->size;
   own->lanes = ndr_threads(lanes);
-  own->team_columns = lanes * elements;
+  own->team_columns = lanes * elements * steps;
   own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
   own->near_others = own->parts = 1;
-  launch->operands.elements = elements;
-  launch->operands.steps = 1;
   launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
-  int registers = ndr_operands_begin(problem, launch, elements);
-  int batch = ndr_count_batch(problem, launch->operands.ways, elements);
+  int registers = ndr_operands_begin(problem, launch, elements * steps);
+  int batch = ndr_count_batch(problem, launch->operands.ways, elements, steps);
   cut_teams(problem, device, launch, lanes, batch);
   int64_t columns = along->size < own->team_columns ? along->size : own->team_columns;
   double row_bytes = (double)columns / elements * ndr_fresh_bytes(problem, launch->operands.ways, elements);

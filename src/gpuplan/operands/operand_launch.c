@@ -79,7 +79,7 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
                                       unsigned *ways) {
   const ndr_canonical *problem = &plan->problem;
   const ndr_launches *launches = ndr_plan_launches(plan);
-  const ndr_launch *launch = &launches->aligned;
+  const ndr_launch *launch = &launches->aligned, *unaligned = &launches->unaligned;
   const void *first[1 + NDR_MAX_OPERANDS] = {NULL};
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
     int64_t origin = k == 0 ? problem->origin : problem->operand_origin[k - 1];
@@ -87,11 +87,13 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
     if (origin) first[k] = (const char *)arrays[k] + origin * ndr_array_bytes(problem, k);
   }
   if (owns_columns(launch)) {
-    if (!are_whole(problem, first)) launch = &launches->unaligned;
+    bool spread = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS && unaligned->operands.steps > 1;
+    if (!are_whole(problem, first) || (spread && ndr_shifts_fresh(problem, ways_here(problem, launch, first))))
+      launch = unaligned;
   } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS && launch->kernel != NDR_KERNEL_TABLE_TILES) {
     int decider = ndr_find_decider(problem, ndr_run_axis(problem));
     int64_t chunk = decider < 0 ? 1 : launch->operands.elements * ndr_array_bytes(problem, decider);
-    if (decider >= 0 && (uintptr_t)first[decider] % (uintptr_t)chunk) launch = &launches->unaligned;
+    if (decider >= 0 && (uintptr_t)first[decider] % (uintptr_t)chunk) launch = unaligned;
   }
   *ways = ways_here(problem, launch, first);
   fill_in(problem, launch, first, params);
@@ -108,7 +110,7 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
   ndr_text_append(text, capacity, &length, "%s, ", ndr_kernel_name(launch->kernel));
   if (launch->kernel == NDR_KERNEL_TABLE_TILES)
     ndr_text_append(text, capacity, &length, "%d rows at a time, ", launch->operands.steps);
-  if (launch->kernel == NDR_KERNEL_TABLE_COLUMNS && launch->operands.steps > 1)
+  if (owns_columns(launch) && launch->operands.steps > 1)
     ndr_text_append(text, capacity, &length, "%d ", launch->operands.steps);
   ndr_text_append(text, capacity, &length, "chunks of %d (", launch->operands.elements);
   for (int k = 0; k < ndr_count_arrays(problem); k++)

@@ -60,7 +60,7 @@ static void configure_short(const ndr_canonical *problem, const ndr_device *devi
   int64_t chunks = along->size / elements, runs = count_runs(problem);
   int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes);
   begin_runs(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps);
-  int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements));
+  int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements, 1));
   int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.operand_short = (ndr_param_operand_short){ndr_threads(team), ndr_threads(lanes)};
   ndr_launch_shared(problem, device, launch, team, runs, along->size,

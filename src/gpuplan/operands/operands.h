@@ -25,7 +25,7 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
  * its arguments: all but the results, the partial states and the parameters. The kernel to compile is
  *   NAME<operator, array_list<types>, launch->operands.elements, launch->operands.steps, *ways>
  * with *ways in place of launch->operands.ways: arrays off their boundaries are shifted into place, or read element by
- * element where the kernel cannot shift. */
+ * element where the kernel cannot shift, or by a launch that reads single elements. */
 const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *arrays, ndr_program_params *params,
                                       unsigned *ways);
 

@@ -192,7 +192,7 @@ static void spread_columns(const ndr_canonical *problem, const ndr_axis *walked,
   launch->operands.steps = elements;
   launch->operands.elements = 1;
   launch->operands.ways = ndr_ways_along(problem, along, walked, 1, false);
-  for (int k = 0; k < ndr_count_arrays(problem); k++) /* warps share the sectors at the ends of what each reads */
+  for (int k = 0; k < ndr_count_arrays(problem); k++) /* no bytes count: registers alone limit the rows in flight */
     launch->operands.ways |= (unsigned)NDR_WAY_AGAIN << NDR_WAY_BITS * k;
 }
 

@@ -94,7 +94,7 @@ template <class T, reading HOW> struct reader {
 };
 
 template <class T> struct apart_elements {
-  static const int count = NDR_APART_COLUMNS(sizeof(T)), words = (sizeof(T) + 3) / 4;
+  static const int count = NDR_APART_COLUMNS, words = (sizeof(T) + 3) / 4;
   union {
     T element[count];
     u32 word[count * words];
@@ -105,7 +105,7 @@ template <class T> struct apart_elements {
 /* A warp reads whole stretches of NDR_WARP * count columns. A team's last one begins as far before the first of its own
  * columns as it lacks columns; these are then another warp's, or another team's, to write. */
 template <class T> struct reader<T, READ_APART> {
-  static const int count = NDR_APART_COLUMNS(sizeof(T));
+  static const int count = NDR_APART_COLUMNS;
   typedef apart_elements<T> loaded;
   static NDR_DEVICE loaded load(const T *at) {
     loaded row;

@@ -381,9 +381,8 @@ template <class Op> NDR_DEVICE void thread_shifted(const ndr_params &p) {
   thread_columns<typename narrowed<Op>::type, READ_SHIFTED>(p);
 }
 
-/* Not for narrow elements: a warp would read too few bytes of a row at a time. */
 template <class Op> NDR_DEVICE void thread_apart(const ndr_params &p) {
-  if constexpr (sizeof(typename Op::element) >= NDR_APART_BYTES) thread_columns<Op, READ_APART>(p);
+  if constexpr (NDR_IS_APART(sizeof(typename Op::element))) thread_columns<Op, READ_APART>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {

@@ -274,7 +274,7 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
-    e.columns = apart ? NDR_APART_COLUMNS(bytes) : p->thread.parts * (NDR_VECTOR_BYTES / bytes);
+    e.columns = apart ? NDR_APART_COLUMNS : p->thread.parts * (NDR_VECTOR_BYTES / bytes);
   if (launch->kernel == NDR_KERNEL_THREAD_SHIFTED) e.sectors = 2 * e.fetched; /* by two threads each */
   return e;
 }

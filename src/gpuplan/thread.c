@@ -10,6 +10,7 @@
 
 enum {
   LINE_THREADS = NDR_LINE_BYTES / NDR_VECTOR_BYTES, /* that read a cache line */
+  MANY_ROWS = 16,     /* of an output, from which lanes are chosen so that blocks fill waves */
   BATCHES = 2,        /* at least, that a thread reads where the rows of a block are shared by several teams */
   LINE_BATCHES = 8,   /* the same where a team reads more than a line at a time */
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
@@ -19,6 +20,9 @@ enum {
   FEW_WAVES = 2,      /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
   MORE_WAVES = 3      /* the same where they load them in several batches */
 };
+
+/* Of the time that twice as many lanes take, what fewer must take to be chosen. */
+static const double LANES_GAIN = 0.97;
 
 _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
 
@@ -36,8 +40,8 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
 
 /* Whether rows of neighbouring columns fill warps of thread_apart. */
 static bool fills_warps(const ndr_canonical *problem) {
-  int bytes = (int)ndr_dtype_bytes(problem->dtype);
-  return bytes >= NDR_APART_BYTES && problem->kept[0].size >= (int64_t)NDR_WARP_THREADS * NDR_APART_COLUMNS(bytes);
+  return NDR_IS_APART(ndr_dtype_bytes(problem->dtype)) &&
+         problem->kept[0].size >= (int64_t)NDR_WARP_THREADS * NDR_APART_COLUMNS;
 }
 
 /* What a thread reads of a row: where columns lie side by side, as many as a vector holds if all rows are aligned, else
@@ -66,7 +70,7 @@ static int rows_in_flight(ndr_kernel kernel, int64_t bytes) {
 /* Columns of a thread, or of one of its parts. */
 static int thread_columns(ndr_kernel kernel, ndr_dtype dtype) {
   if (kernel == NDR_KERNEL_THREAD_ELEMENTS) return 1;
-  if (kernel == NDR_KERNEL_THREAD_APART) return NDR_APART_COLUMNS(ndr_dtype_bytes(dtype));
+  if (kernel == NDR_KERNEL_THREAD_APART) return NDR_APART_COLUMNS;
   return (int)ndr_vector_elements(dtype);
 }
 
@@ -128,17 +132,38 @@ static int count_lanes(const ndr_canonical *problem, const ndr_device *device, i
   return lanes;
 }
 
-/* The same in thread_apart: the whole block, which reads long stretches of memory, unless splits of so many outputs
- * have too many states. */
-static int count_apart_lanes(const ndr_canonical *problem, const ndr_device *device, int64_t loads, int64_t others) {
-  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_APART);
-  int columns = NDR_APART_COLUMNS(ndr_dtype_bytes(problem->dtype)), lanes = NDR_WARP_THREADS;
-  double words = 2 * sizeof(ndr_posted) * (double)blocks * columns; /* of a lane's states, written and read */
-  while (lanes < NDR_THREADS && lanes < loads) lanes *= 2;
-  while (lanes > NDR_WARP_THREADS && (loads + lanes - 1) / lanes * others < blocks &&
-         words * lanes * STATES_SHARE > ndr_canonical_bytes(problem))
-    lanes /= 2;
-  return lanes;
+/* Columns of a team with so many lanes, along an axis of `size`: as many as leave all teams about alike. */
+static int64_t even_columns(const ndr_canonical *problem, ndr_kernel kernel, int64_t lanes) {
+  int64_t size = problem->kept[0].size, columns = thread_columns(kernel, problem->dtype);
+  int64_t teams = (size + lanes * columns - 1) / (lanes * columns), team = (size + teams - 1) / teams;
+  if (kernel == NDR_KERNEL_THREAD_VECTORS) return (team + columns - 1) / columns * columns;
+  if (kernel == NDR_KERNEL_THREAD_APART && team < NDR_WARP_THREADS * columns) return NDR_WARP_THREADS * columns;
+  return team;
+}
+
+/* count_lanes where columns fill a warp or more: as many as a block has, as it then reads long stretches of memory,
+ * unless fewer make blocks that fill waves better, or have fewer states to join. */
+static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
+  int64_t size = problem->kept[0].size, others = problem->outputs / size,
+          columns = thread_columns(kernel, problem->dtype);
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(kernel), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  int best = NDR_THREADS;
+  double least = 0;
+  for (int lanes = NDR_THREADS; lanes >= NDR_WARP_THREADS; lanes /= 2) {
+    int64_t rows = (int64_t)NDR_THREADS / lanes * rows_in_flight(kernel, bytes),
+            team = even_columns(problem, kernel, lanes);
+    if (lanes > NDR_WARP_THREADS && lanes / 2 * columns >= size) continue;
+    if (least > 0 && problem->length < rows) break;
+    ndr_tiles tiles = {.count = (size + team - 1) / team * others,
+                       .bytes = (double)(problem->length * team * bytes),
+                       .outputs = team,
+                       .words = ndr_rows_state_words(problem)};
+    int64_t one_step = ndr_launch_step(team), most = problem->length / rows;
+    int64_t splits = ndr_best_splits(&tiles, blocks, most > 1 ? most : 1, one_step);
+    double time = ndr_splits_time(&tiles, blocks, splits, one_step);
+    if (least == 0 || time < least * LANES_GAIN) best = lanes, least = time;
+  }
+  return best;
 }
 
 /* Cuts a block's threads into teams, each of as many rows as pay, and outputs into tiles of a block's teams. Returns
@@ -168,17 +193,19 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   ndr_param_thread *own = &p->thread;
-  bool apart = kernel == NDR_KERNEL_THREAD_APART, wide = !apart && kernel != NDR_KERNEL_THREAD_ELEMENTS;
+  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS && kernel != NDR_KERNEL_THREAD_APART;
   int64_t elements = thread_columns(kernel, problem->dtype), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   own->others = problem->outputs / p->axes[0].size;
   own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
   int64_t loads = (p->axes[0].size + elements * own->parts - 1) / (elements * own->parts);
-  int lanes = apart ? count_apart_lanes(problem, device, loads, own->others)
-                    : count_lanes(problem, device, loads, own->others, wide);
+  bool even = kernel == NDR_KERNEL_THREAD_APART ||
+              (kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS);
+  int lanes = even ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others, wide);
+  if (even) launch->words = ndr_rows_state_words(problem);
   int most = wide ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
-  own->team_columns = own->parts * lanes * (int)elements;
+  own->team_columns = even ? (int)even_columns(problem, kernel, lanes) : own->parts * lanes * (int)elements;
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
   int teams = cut_teams(problem, device, launch, turned);

@@ -114,12 +114,11 @@ typedef struct ndr_param_thread {
                               writes its results; more: neighbouring threads write those of neighbouring teams */
 } ndr_param_thread;
 
-/* The least bytes of an element of thread_apart; columns of a thread; and rows that it loads at once, in
- * NDR_LOADS_THREAD_APART loads of 4 bytes. */
-#define NDR_APART_BYTES 4
-#define NDR_APART_COLUMNS(element_bytes) ((element_bytes) <= 8 ? 4 : 2)
-#define NDR_APART_ROWS(element_bytes)                                                                                  \
-  ((int)(NDR_LOADS_THREAD_APART / NDR_APART_COLUMNS(element_bytes) / ((element_bytes) <= 4 ? 1 : (element_bytes) / 4)))
+/* Columns of a thread of thread_apart; and rows that it loads at once, in NDR_LOADS_THREAD_APART loads of 4 bytes or
+ * half as many of 8. Elements of 1 or 2 bytes would leave a warp too few bytes of a row, and those of 16 are vectors. */
+#define NDR_APART_COLUMNS 4
+#define NDR_APART_ROWS(element_bytes) ((int)(NDR_LOADS_THREAD_APART * 4 / NDR_APART_COLUMNS / (element_bytes)))
+#define NDR_IS_APART(element_bytes) ((element_bytes) == 4 || (element_bytes) == 8)
 
 /* The most rows that thread_few takes; vectors that a thread of it loads at once, fewer of single bytes, whose columns
  * take many registers; and parts of a team's columns: as many as have all their rows loaded at once. */

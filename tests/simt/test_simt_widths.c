@@ -212,7 +212,7 @@ static bool never_runs(ndr_kernel kernel) {
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
   case NDR_KERNEL_TILE_RUN_DENSE: return vector_elements() == 1;
-  case NDR_KERNEL_THREAD_APART: return element_bytes() < NDR_APART_BYTES;
+  case NDR_KERNEL_THREAD_APART: return !NDR_IS_APART(element_bytes());
   default: return false;
   }
 }

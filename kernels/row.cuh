@@ -143,13 +143,21 @@ template <class T, bool AGAIN> NDR_DEVICE void load_one(chunk<T, 1> &to, const c
   for (int b = 0; b < (int)sizeof(T); b += bytes) machine::load_bytes<bytes, AGAIN>(to.word + b / 4, at + b);
 }
 
+/* A bit of WAY: elements lie on multiples of their size, not only of their parts'. */
+enum { HELD_WHOLE = 1 << NDR_WAY_BITS };
+
 /* What a thread holds of V neighbours of an array; `along` is the bytes from one to the next. */
 template <class T, int V, int WAY, int KIND = WAY & 3> struct held;
 template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_ELEMENTS> {
   chunk<T, 1> each[V];
   NDR_DEVICE void load(const char *at, i64 along) {
 #pragma unroll
-    for (int i = 0; i < V; i++) load_one<T, (V > 1 || WAY & NDR_WAY_AGAIN)>(each[i], at + i * along);
+    for (int i = 0; i < V; i++) {
+      if constexpr ((WAY & HELD_WHOLE) != 0)
+        machine::load_bytes<sizeof(T), true>(each[i].word, at + i * along);
+      else
+        load_one<T, (V > 1 || WAY & NDR_WAY_AGAIN)>(each[i], at + i * along);
+    }
   }
   NDR_DEVICE const T &of(int i) const {
     return each[i].element[0];
@@ -231,8 +239,7 @@ struct held_nothing {
 };
 
 /* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. Chunks
- * are V neighbours, or V elements that lie APART from each other: the first-level cache then keeps them, because warps
- * share the sectors at the ends of what each reads. */
+ * are V neighbours, or V elements that lie APART from each other. */
 template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K, int APART = 1> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
   template <class Spot> NDR_DEVICE void load_last(const ndr_program_params &, int, const Spot &) {}
@@ -243,7 +250,9 @@ template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int
 struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K, APART> {
   static const int planned = NDR_WAY_OF(WAYS, K), kind = planned & 3;
   static const bool dense = kind == NDR_WAY_VECTOR || kind == NDR_WAY_SHIFTED;
-  static const int way = APART > 1 && dense ? (planned & ~3) | NDR_WAY_ELEMENTS : planned;
+  /* Elements that are read one by one though vectors of them were planned are loaded whole. */
+  static const int whole = kind == NDR_WAY_VECTOR ? HELD_WHOLE : 0;
+  static const int way = APART > 1 && dense ? (planned & ~3) | NDR_WAY_ELEMENTS | whole : planned;
   static const bool here = FIXED == ((way & NDR_WAY_FIXED) != 0);
   typename choose<here, held<T, V, way>, held_nothing>::type own;
   row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1, APART> rest;

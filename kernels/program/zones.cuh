@@ -60,6 +60,7 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   /* Bytes from where the copy of a row begins to the row: bulks that begin with a cache line are faster, but nothing
    * before the array's first vector is read. */
   static NDR_DEVICE int before(const char *from, const void *array) {
+    if constexpr (!machine::copies_bulks()) return (int)phase_of(from);
     int line = (int)((unsigned long long)from & (NDR_TILE_LINE - 1)), vector = (int)phase_of(from);
     return from - line >= (const char *)array - phase_of(array) ? line : vector;
   }

@@ -32,7 +32,7 @@ typedef struct ndr_launch {
   unsigned threads;
   unsigned shared_bytes; /* dynamic */
   int blocks;            /* that a multiprocessor runs at a time */
-  int words;             /* of a state; counted in kernels of several arrays only, else 1 */
+  int words;             /* that a state counts for where splits are chosen; 1 where states cost next to nothing */
   double block_bytes;    /* ndr_tiles.block_bytes */
   ndr_launch_operands operands;
   ndr_params params;

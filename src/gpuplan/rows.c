@@ -16,8 +16,8 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
 }
 
 int ndr_rows_state_words(const ndr_canonical *problem) {
-  enum { POSTED = 8 }; /* the best of 1, 2, 3, 4 and 8 on 460 problems */
-  return POSTED * ndr_canonical_words(problem, 0, 1);
+  enum { WORD_COST = 8 }; /* the best of 1, 2, 3, 4 and 8 on 460 problems */
+  return WORD_COST * ndr_canonical_words(problem, 0, 1);
 }
 
 double ndr_rows_bytes(const ndr_params *p, int64_t bytes) {

@@ -129,7 +129,7 @@ static int first_column_sectors(const ndr_params *p, int64_t bytes) {
     int64_t member = t % own->team.count, number = t / own->team.count;
     int64_t lane = member % own->lanes.count, row = member / own->lanes.count;
     team_place place = locate_team(own, number);
-    int64_t column = place.along * own->lanes.count + lane;
+    int64_t column = place.along * own->team_columns + smaller(lane, own->team_columns - 1);
     int64_t offset = smaller(column, p->axes[0].size - 1) * p->axes[0].stride * bytes;
     offset += locate(p->axes + 1, p->kept_count - 1, place.other, bytes);
     sector[t] = (offset + locate_reduced(p, row, bytes)) / NDR_SECTOR_BYTES;

@@ -16,12 +16,12 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
-  STATES_SHARE = 20,  /* of the array's bytes, 1 / so many at most are states of splits in thread_apart, if possible */
-  FEW_WAVES = 2,      /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
-  MORE_WAVES = 3      /* the same where they load them in several batches */
+  STRIP = NDR_WARP_THREADS * NDR_APART_COLUMNS, /* columns of a warp in thread_apart */
+  FEW_WAVES = 2, /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
+  MORE_WAVES = 3 /* the same where they load them in several batches */
 };
 
-/* Of the time that twice as many lanes take, what fewer must take to be chosen. */
+/* Fewer lanes are chosen only if they take at most this share of the best time so far. */
 static const double LANES_GAIN = 0.97;
 
 _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
@@ -38,10 +38,10 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether rows of neighbouring columns fill warps of thread_apart. */
-static bool fills_warps(const ndr_canonical *problem) {
-  return NDR_IS_APART(ndr_dtype_bytes(problem->dtype)) &&
-         problem->kept[0].size >= (int64_t)NDR_WARP_THREADS * NDR_APART_COLUMNS;
+/* Whether strips of a warp's columns in thread_apart cover the fastest axis without many that are read twice. */
+static bool fills_strips(const ndr_canonical *problem) {
+  int64_t size = problem->kept[0].size, strips = (size + STRIP - 1) / STRIP;
+  return NDR_IS_APART(ndr_dtype_bytes(problem->dtype)) && size >= STRIP && 4 * (strips * STRIP - size) <= size;
 }
 
 /* What a thread reads of a row: where columns lie side by side, as many as a vector holds if all rows are aligned, else
@@ -53,7 +53,7 @@ static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *dev
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
   if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
   if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
-  if (fills_warps(problem)) return NDR_KERNEL_THREAD_APART;
+  if (fills_strips(problem)) return NDR_KERNEL_THREAD_APART;
   return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
 }
 
@@ -122,27 +122,27 @@ static bool turns_results(const ndr_canonical *problem) {
 }
 
 /* Threads that share a row: a power of 2. Each reads a vector, or an element, of its `loads`. */
-static int count_lanes(const ndr_canonical *problem, const ndr_device *device, int64_t loads, int64_t others,
-                       bool wide) {
+static int count_lanes(const ndr_canonical *problem, const ndr_device *device, int64_t loads, int64_t others) {
   /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before the join. */
-  int64_t length = problem->length;
-  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32, lanes = 1;
+  int most = problem->length < MANY_ROWS ? NDR_THREADS : NDR_WARP_THREADS, lanes = 1;
   while (lanes < most && lanes < loads) lanes *= 2;
   while (lanes > NDR_WARP_THREADS && loads * others < (int64_t)device->units * lanes) lanes /= 2;
   return lanes;
 }
 
-/* Columns of a team with so many lanes, along an axis of `size`: as many as leave all teams about alike. */
+/* Cuts the fastest axis into as few teams of `lanes` lanes as possible, all about equally wide, and returns the columns
+ * of one: whole lines of vectors, or whole strips of thread_apart. */
 static int64_t even_columns(const ndr_canonical *problem, ndr_kernel kernel, int64_t lanes) {
-  int64_t size = problem->kept[0].size, columns = thread_columns(kernel, problem->dtype);
-  int64_t teams = (size + lanes * columns - 1) / (lanes * columns), team = (size + teams - 1) / teams;
-  if (kernel == NDR_KERNEL_THREAD_VECTORS) return (team + columns - 1) / columns * columns;
-  if (kernel == NDR_KERNEL_THREAD_APART && team < NDR_WARP_THREADS * columns) return NDR_WARP_THREADS * columns;
-  return team;
+  int64_t size = problem->kept[0].size, most = lanes * thread_columns(kernel, problem->dtype);
+  int64_t teams = (size + most - 1) / most, team = (size + teams - 1) / teams;
+  int64_t whole = kernel == NDR_KERNEL_THREAD_VECTORS ? LINE_THREADS * ndr_vector_elements(problem->dtype)
+                  : kernel == NDR_KERNEL_THREAD_APART ? STRIP
+                                                      : 1;
+  return (team + whole - 1) / whole * whole;
 }
 
-/* count_lanes where columns fill a warp or more: as many as a block has, as it then reads long stretches of memory,
- * unless fewer make blocks that fill waves better, or have fewer states to join. */
+/* count_lanes where columns fill a warp or more, and rows are many. Tries a block's lanes first: a team then reads long
+ * stretches of memory. Takes fewer if these fill waves better or leave fewer states to join. */
 static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
   int64_t size = problem->kept[0].size, others = problem->outputs / size,
           columns = thread_columns(kernel, problem->dtype);
@@ -155,7 +155,7 @@ static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, 
     if (lanes > NDR_WARP_THREADS && lanes / 2 * columns >= size) continue;
     if (least > 0 && problem->length < rows) break;
     ndr_tiles tiles = {.count = (size + team - 1) / team * others,
-                       .bytes = (double)(problem->length * team * bytes),
+                       .bytes = (double)problem->length * (double)(team * bytes),
                        .outputs = team,
                        .words = ndr_rows_state_words(problem)};
     int64_t one_step = ndr_launch_step(team), most = problem->length / rows;
@@ -198,9 +198,8 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   own->others = problem->outputs / p->axes[0].size;
   own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
   int64_t loads = (p->axes[0].size + elements * own->parts - 1) / (elements * own->parts);
-  bool even = kernel == NDR_KERNEL_THREAD_APART ||
-              (kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS);
-  int lanes = even ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others, wide);
+  bool even = kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS;
+  int lanes = even ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others);
   if (even) launch->words = ndr_rows_state_words(problem);
   int most = wide ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;

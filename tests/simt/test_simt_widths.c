@@ -68,7 +68,7 @@ static const layout layouts[] = {
      "thread",
      USUAL,
      1,
-     1024,
+     508,
      12000,
      2,
      0,

@@ -52,21 +52,11 @@ template <class List, int K> struct tile_arrays {
 template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest...>, K> {
   tile_arrays<array_list<Rest...>, K + 1> rest;
 
-  /* Bytes of a row, which may begin anywhere in its first cache line. */
-  static NDR_DEVICE int pitch(const ndr_params &p) {
-    return (p.table.tiles.width * (int)sizeof(T) + NDR_TILE_PADDING) & ~15;
-  }
-
-  /* Bytes from where the copy of a row begins to the row: bulks that begin with a cache line are faster, but nothing
-   * before the array's first vector is read. */
-  static NDR_DEVICE int before(const char *from, const void *array) {
-    if constexpr (!machine::copies_bulks()) return (int)phase_of(from);
-    int line = (int)((unsigned long long)from & (NDR_TILE_LINE - 1)), vector = (int)phase_of(from);
-    return from - line >= (const char *)array - phase_of(array) ? line : vector;
-  }
+  /* Bytes of a row, which may begin anywhere in its first vector. */
+  static NDR_DEVICE int pitch(const ndr_params &p) { return (p.table.tiles.width * (int)sizeof(T) + 31) & ~15; }
 
   /* Starts to copy row r: `length` elements along the labels' axis from a place on. This thread copies vector number
-   * `thread` and every `threads`-th after it; bulks are thread 0's. Notes where in its first cache line the row begins.
+   * `thread` and every `threads`-th after it; bulks are thread 0's. Notes where in its first vector the row begins.
    * Returns the bytes of the bulks that this thread has started. */
   template <class Spot>
   NDR_DEVICE int copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
@@ -75,7 +65,7 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
     const char *from = at.at[K];
     unsigned char *to = shared + r * row_bytes;
     i64 stride = array_stride(q, K, axis);
-    int phase = stride == 1 ? before(from, array_data(q, K)) : 0;
+    int phase = stride == 1 ? (int)((unsigned long long)from & 15) : 0;
     int started = 0;
     if (stride == 1) {
       int whole = (phase + bytes) >> 4;

@@ -87,9 +87,9 @@ typedef struct ndr_param_tree_listed {
   ndr_param_threads lanes; /* threads of a warp that share an output */
 } ndr_param_tree_listed;
 
-/* thread_vectors, thread_shifted, thread_phased, thread_few, thread_apart and thread_elements: a column is an output
- * along the fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what
- * the teams of a block read. Units are rows: combinations of the reduced axes. */
+/* thread_vectors, thread_shifted, thread_phased, thread_few, thread_apart and thread_elements: a column is an output along the
+ * fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams
+ * of a block read. Units are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
   ndr_param_threads lanes; /* threads of a team that share a row; any number of them in thread_phased */
@@ -115,8 +115,7 @@ typedef struct ndr_param_thread {
 } ndr_param_thread;
 
 /* Columns of a thread of thread_apart; and rows that it loads at once, in NDR_LOADS_THREAD_APART loads of 4 bytes or
- * half as many of 8. Elements of 1 or 2 bytes would leave a warp too few bytes of a row, and those of 16 are vectors.
- */
+ * half as many of 8. Elements of 1 or 2 bytes would leave a warp too few bytes of a row, and those of 16 are vectors. */
 #define NDR_APART_COLUMNS 4
 #define NDR_APART_ROWS(element_bytes) ((int)(NDR_LOADS_THREAD_APART * 4 / NDR_APART_COLUMNS / (element_bytes)))
 #define NDR_IS_APART(element_bytes) ((element_bytes) == 4 || (element_bytes) == 8)
@@ -235,10 +234,6 @@ typedef struct ndr_param_operand_short {
  * unless they are warps. Slots have states of all columns: word w of slot s of column c is in the partial states as a
  * word of 8 bytes, at (w * slots + s) * padded + c. A second launch joins them and makes them 0 again. Where the other
  * reduced axes are cut into parts, part i of a segment has slot number n * parts + i. */
-/* table_tiles: a row of shared memory begins anywhere in a cache line, and has so many bytes beside its elements. */
-#define NDR_TILE_LINE 128
-#define NDR_TILE_PADDING 143
-
 /* table_tiles: the same where labels lie along the fastest axis. A block copies a tile, `width` labels of a few
  * outputs' rows, to shared memory, and accumulates the states of all groups there. Lists of the table: from 8 on by
  * tile four ints: its tasks begin, they end, its joins begin, they end; int 0 says from where on there are tasks, int 1

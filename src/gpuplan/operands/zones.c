@@ -20,6 +20,7 @@ enum {
   GROUP_LABELS = 8,         /* labels of a group, on average, that a tile must have not to be narrow */
   MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
   MOST_AT_ONCE = 4,
+  ROW_PADDING = 32,    /* bytes of a row of an array beside its elements, at most */
   MOST_ROWS = 64,      /* NDR_TILE_ROWS in kernels/program/zones.cuh */
   ROW_BYTES = 32 << 10 /* of a step's rows together, where they are short */
 };
@@ -58,7 +59,7 @@ static int words_of(const ndr_canonical *problem) {
 static int64_t element_bytes_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
   int64_t row = 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++)
-    row += (width * ndr_array_bytes(problem, k) + NDR_TILE_PADDING) / NDR_VECTOR_BYTES * NDR_VECTOR_BYTES;
+    row += (width * ndr_array_bytes(problem, k) + ROW_PADDING - 1) / NDR_VECTOR_BYTES * NDR_VECTOR_BYTES;
   return rows * row;
 }
 

@@ -7,7 +7,7 @@
 
 #include "walk.cuh"
 
-enum reading { READ_ELEMENT, READ_APART, READ_VECTOR, READ_PHASED, READ_SHIFTED };
+enum reading { READ_ELEMENT, READ_SPREAD, READ_VECTOR, READ_PHASED, READ_SHIFTED };
 
 /* Two aligned vectors, one behind the other. What the thread wants begins `phase` bytes behind the start of the first;
  * where phase is 0 the second does not matter. */
@@ -88,25 +88,24 @@ template <class T, reading HOW> struct reader {
   static NDR_DEVICE loaded load(const T *at) { return load(at, loaded()); }
   static NDR_DEVICE loaded load_last(const ndr_params &, const T *at) { return load(at); }
   static NDR_DEVICE const ndr_vector &vector_of(const ndr_vector &vector) { return vector; }
-  /* Which of its team's `columns` columns is number c of those that the thread on this lane reads: `columns` or more
-   * where it is not the thread's to write. */
-  static NDR_DEVICE int place(int lane, int c, int) { return lane * count + c; }
+  /* The number, in the team, of column c of this lane; at least `columns` if another thread writes it. */
+  static NDR_DEVICE int team_column(int lane, int c, int) { return lane * count + c; }
 };
 
-template <class T> struct apart_elements {
-  static const int count = NDR_APART_COLUMNS, words = (sizeof(T) + 3) / 4;
+template <class T> struct spread_elements {
+  static const int count = NDR_SPREAD_COLUMNS, words = (sizeof(T) + 3) / 4;
   union {
     T element[count];
     u32 word[count * words];
   };
-  NDR_DEVICE apart_elements() {}
+  NDR_DEVICE spread_elements() {}
 };
 
-/* A warp reads whole stretches of NDR_WARP * count columns. A team's last one begins as far before the first of its own
- * columns as it lacks columns; these are then another warp's, or another team's, to write. */
-template <class T> struct reader<T, READ_APART> {
-  static const int count = NDR_APART_COLUMNS;
-  typedef apart_elements<T> loaded;
+/* A warp reads a strip of NDR_WARP * count columns. If a team's last warp has fewer, its strip begins earlier and ends
+ * with the team's columns; another warp or team writes what it reads before its own. */
+template <class T> struct reader<T, READ_SPREAD> {
+  static const int count = NDR_SPREAD_COLUMNS;
+  typedef spread_elements<T> loaded;
   static NDR_DEVICE loaded load(const T *at) {
     loaded row;
 #pragma unroll
@@ -114,16 +113,16 @@ template <class T> struct reader<T, READ_APART> {
       machine::load_bytes<sizeof(T), true>(row.word + c * loaded::words, at + c * NDR_WARP);
     return row;
   }
-  static NDR_DEVICE int own(int lane) {
+  static NDR_DEVICE int strip_begin(int lane) {
     return (lane & ~(NDR_WARP - 1)) * count;
   }
-  static NDR_DEVICE int first(int lane, int columns) {
+  static NDR_DEVICE int first_read(int lane, int columns) {
     int most = columns - NDR_WARP * count;
-    return (own(lane) < most ? own(lane) : most) + (lane & (NDR_WARP - 1));
+    return (strip_begin(lane) < most ? strip_begin(lane) : most) + (lane & (NDR_WARP - 1));
   }
-  static NDR_DEVICE int place(int lane, int c, int columns) {
-    int k = first(lane, columns) + c * NDR_WARP;
-    return k >= own(lane) ? k : columns;
+  static NDR_DEVICE int team_column(int lane, int c, int columns) {
+    int k = first_read(lane, columns) + c * NDR_WARP;
+    return k >= strip_begin(lane) ? k : columns;
   }
 };
 
@@ -148,7 +147,7 @@ template <class T> struct reader<T, READ_SHIFTED> {
     return pair;
   }
   static NDR_DEVICE ndr_vector vector_of(const vector_pair &pair) { return shifted<sizeof(T)>(pair); }
-  static NDR_DEVICE int place(int lane, int c, int) { return lane * count + c; }
+  static NDR_DEVICE int team_column(int lane, int c, int) { return lane * count + c; }
 };
 
 /* What a thread reads of a row for an operator, and how many rows at a time. */
@@ -160,19 +159,19 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
    * flight unless its vectors hold many narrow elements. */
   static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
   static const int few = HOW == READ_ELEMENT  ? NDR_LOADS_THREAD_ELEMENTS
-                         : HOW == READ_APART  ? NDR_APART_ROWS(sizeof(T))
+                         : HOW == READ_SPREAD ? NDR_SPREAD_ROWS(sizeof(T))
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
                                               : NDR_LOADS_THREAD_SHIFTED;
   static const int rows = HOW != READ_VECTOR || light || count > 4 ? few : 2 * few;
   /* At a block less, accumulators between light and large are hardly spilled. */
   static constexpr int blocks(int most) {
     const int bytes = sizeof(typename Op::Accumulator);
-    if (HOW == READ_APART) return bytes * count <= 32 ? most : bytes * count <= 64 ? most - 1 : most / 2;
+    if (HOW == READ_SPREAD) return bytes * count <= 32 ? most : bytes * count <= 64 ? most - 1 : most / 2;
     const bool middling = HOW == READ_ELEMENT ? bytes <= 16 && sizeof(T) <= 4 : bytes <= 8 && bytes * count <= 64;
     return light ? most : middling ? most - 1 : most / 2;
   }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
-  static NDR_DEVICE void open(const apart_elements<T> &row, V *x) {
+  static NDR_DEVICE void open(const spread_elements<T> &row, V *x) {
 #pragma unroll
     for (int c = 0; c < count; c++) x[c] = value_of<V>(row.element[c]);
   }
@@ -190,6 +189,6 @@ template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : narrow_col
 template <class Op> struct residency<NDR_KERNEL_THREAD_SHIFTED, Op> : narrow_column<Op, READ_SHIFTED> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_FEW, Op> : narrow_column<Op, READ_SHIFTED> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : narrow_column<Op, READ_ELEMENT> {};
-template <class Op> struct residency<NDR_KERNEL_THREAD_APART, Op> : column<Op, READ_APART> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_SPREAD, Op> : column<Op, READ_SPREAD> {};
 
 #endif

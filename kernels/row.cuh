@@ -239,27 +239,27 @@ struct held_nothing {
 };
 
 /* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. Chunks
- * are V neighbours, or V elements that lie APART from each other. */
-template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K, int APART = 1> struct row {
+ * are V neighbours, or V elements that lie DISTANCE elements from each other. */
+template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K, int DISTANCE = 1> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
   template <class Spot> NDR_DEVICE void load_last(const ndr_program_params &, int, const Spot &) {}
   NDR_DEVICE void settle() {}
   template <class Value> NDR_DEVICE void set(Value &, int) const {}
 };
-template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K, int APART>
-struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K, APART> {
+template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K, int DISTANCE>
+struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K, DISTANCE> {
   static const int planned = NDR_WAY_OF(WAYS, K), kind = planned & 3;
   static const bool dense = kind == NDR_WAY_VECTOR || kind == NDR_WAY_SHIFTED;
   /* Elements that are read one by one though vectors of them were planned are loaded whole. */
   static const int whole = kind == NDR_WAY_VECTOR ? HELD_WHOLE : 0;
-  static const int way = APART > 1 && dense ? (planned & ~3) | NDR_WAY_ELEMENTS | whole : planned;
+  static const int way = DISTANCE > 1 && dense ? (planned & ~3) | NDR_WAY_ELEMENTS | whole : planned;
   static const bool here = FIXED == ((way & NDR_WAY_FIXED) != 0);
   typename choose<here, held<T, V, way>, held_nothing>::type own;
-  row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1, APART> rest;
+  row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1, DISTANCE> rest;
 
   /* Bytes from an element of a chunk along `axis` to the next. */
   static NDR_DEVICE i64 step(const ndr_program_params &q, int axis) {
-    return APART * (dense ? 1 : array_stride(q, K, axis)) * (int)sizeof(T);
+    return DISTANCE * (dense ? 1 : array_stride(q, K, axis)) * (int)sizeof(T);
   }
   /* Loads the chunk along `axis` at a place. */
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &q, int axis, const Spot &s) {

@@ -33,7 +33,7 @@ template <class Op, reading HOW, int UNROLL, class LOADED>
 NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, const LOADED *loaded, i64 index,
                               i64 step) {
   typedef column<Op, HOW> C;
-  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT && HOW != READ_APART) {
+  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT && HOW != READ_SPREAD) {
     fold_bytes<Op, UNROLL>(a, loaded);
   } else {
     typename Op::value x[UNROLL][C::count];
@@ -86,7 +86,7 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Accumulator *a, cons
     fold_batch_of<Op, HOW, UNROLL>(p, a, loaded, index, step);
     return;
   }
-  if constexpr (HOW == READ_APART) {
+  if constexpr (HOW == READ_SPREAD) {
     fold_last<Op, HOW, UNROLL / 2>(p, a, at, stride, index, step, left, rows);
     return;
   }
@@ -180,7 +180,7 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, c
     else
       fold_rows<Op, HOW, UNROLL>(p, a, at, stride, index, step, left, rows);
   };
-  walk_rows<UNROLL, HOW != READ_ELEMENT && HOW != READ_APART>(p, base, origin, split, row, rows, fold);
+  walk_rows<UNROLL, HOW != READ_ELEMENT && HOW != READ_SPREAD>(p, base, origin, split, row, rows, fold);
 }
 
 /* What a team reads: `columns` columns from number `first` of the axis on, and from output number `output` on. The
@@ -240,9 +240,9 @@ template <class Op, reading HOW>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
   team_spot t = spot_of(p, split_of(p, item).tile, team.number);
   int first = team.lane * column<Op, HOW>::count;
-  if constexpr (HOW == READ_APART) {
-    if (column<Op, HOW>::own(team.lane) >= t.columns) return;
-    first = column<Op, HOW>::first(team.lane, (int)t.columns);
+  if constexpr (HOW == READ_SPREAD) {
+    if (column<Op, HOW>::strip_begin(team.lane) >= t.columns) return;
+    first = column<Op, HOW>::first_read(team.lane, (int)t.columns);
   }
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
@@ -290,9 +290,9 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
       accumulators[c][team.number * pitch + team.lane + (team.row << lanes.log)] = a[first + c];
     machine::barrier();
     for (int n = writer.number; n < lanes.count * width; n += NDR_TEAM(p.thread.team).count) {
-      int lane = HOW == READ_APART ? n & (lanes.count - 1) : n / width,
-          c = HOW == READ_APART ? n >> lanes.log : n % width;
-      int k = column<Op, HOW>::place(lane, first + c, (int)t.columns);
+      int lane = HOW == READ_SPREAD ? n & (lanes.count - 1) : n / width,
+          c = HOW == READ_SPREAD ? n >> lanes.log : n % width;
+      int k = column<Op, HOW>::team_column(lane, first + c, (int)t.columns);
       if (k >= t.columns) continue;
       Accumulator total = accumulators[c][base + lane];
       for (int row = warp_rows; row < team.rows; row += warp_rows)
@@ -313,7 +313,7 @@ NDR_DEVICE void emit_singly(const ndr_params &p, const team_spot &t, const typen
   if (team.row != 0) return;
 #pragma unroll
   for (int c = 0; c < column<Op, HOW>::count; c++) {
-    int k = column<Op, HOW>::place(team.lane, c, (int)t.columns);
+    int k = column<Op, HOW>::team_column(team.lane, c, (int)t.columns);
     if (k < t.columns) emit_total<Op>(p, place_of_column(p, t, k), a[c]);
   }
 }
@@ -324,11 +324,11 @@ NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typenam
                           const column_team &team) {
   const int count = column<Op, HOW>::count;
   i64 stride = p.axes[0].result_stride;
-  if (HOW == READ_APART || is_mapped(p)) {
+  if (HOW == READ_SPREAD || is_mapped(p)) {
     emit_singly<Op, HOW>(p, t, a, team);
     return;
   }
-  if constexpr (warp_emission<Op, count>::possible) {
+  if constexpr (HOW != READ_SPREAD && warp_emission<Op, count>::possible) {
     if (NDR_TEAM(p.thread.team).count >= NDR_WARP && warp_emission<Op, count>::here(p)) {
       int lanes = NDR_LANES(p.thread.lanes).count < NDR_WARP ? NDR_LANES(p.thread.lanes).count : NDR_WARP;
       int first = team.lane / NDR_WARP * NDR_WARP * count;
@@ -369,7 +369,7 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
   team_spot t = spot_of(p, whose.tile, writer.team);
   join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
   if (splits_of(p) == 1) return;
-  join_splits<Op, false, HOW == READ_ELEMENT || HOW == READ_APART ? 2 : NDR_JOIN_LOADS>(
+  join_splits<Op, false, HOW == READ_ELEMENT || HOW == READ_SPREAD ? 2 : NDR_JOIN_LOADS>(
       p, whose, t.output, (int)t.columns, [&](int k) { return place_of_column(p, t, k); });
 }
 
@@ -381,8 +381,8 @@ template <class Op> NDR_DEVICE void thread_shifted(const ndr_params &p) {
   thread_columns<typename narrowed<Op>::type, READ_SHIFTED>(p);
 }
 
-template <class Op> NDR_DEVICE void thread_apart(const ndr_params &p) {
-  if constexpr (NDR_IS_APART(sizeof(typename Op::element))) thread_columns<Op, READ_APART>(p);
+template <class Op> NDR_DEVICE void thread_spread(const ndr_params &p) {
+  if constexpr (NDR_CAN_SPREAD(sizeof(typename Op::element))) thread_columns<Op, READ_SPREAD>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {

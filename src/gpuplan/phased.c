@@ -60,7 +60,7 @@ bool ndr_phased_configure(const ndr_canonical *problem, const ndr_device *device
   own->joiners = ndr_threads(joiners);
   p->tile_outputs = own->team_columns;
   p->work = own->axis_teams * own->others;
-  launch->words = ndr_rows_state_words(problem);
+  launch->words = ndr_rows_state_cost(problem);
   ndr_rows_split(problem, device, launch, problem->length, ndr_rows_bytes(p, bytes), own->rows, NDR_LOADS_THREAD_PHASED,
                  1);
   ndr_launch_end(launch);

@@ -15,7 +15,7 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   axes[0] = axis;
 }
 
-int ndr_rows_state_words(const ndr_canonical *problem) {
+int ndr_rows_state_cost(const ndr_canonical *problem) {
   enum { WORD_COST = 8 }; /* the best of 1, 2, 3, 4 and 8 on 460 problems */
   return WORD_COST * ndr_canonical_words(problem, 0, 1);
 }

@@ -17,7 +17,7 @@ double ndr_rows_bytes(const ndr_params *p, int64_t bytes);
 /* The words that a state counts for when rows of wide teams are split (ndr_tiles.words). Such teams have so many states
  * that these are a good part of what is read and written: each word is posted in 16 bytes, read, and made empty again.
  */
-int ndr_rows_state_words(const ndr_canonical *problem);
+int ndr_rows_state_cost(const ndr_canonical *problem);
 
 /* Cuts a tile's `units` rows of row_bytes each into splits, so that all multiprocessors are busy to the end. The tile's
  * columns are already cut into column_splits. A thread reads every rows-th row and has `batch` loads in flight. Returns

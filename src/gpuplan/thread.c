@@ -16,7 +16,7 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
-  STRIP = NDR_WARP_THREADS * NDR_APART_COLUMNS, /* columns of a warp in thread_apart */
+  STRIP = NDR_WARP_THREADS * NDR_SPREAD_COLUMNS, /* columns of a warp in thread_spread */
   FEW_WAVES = 2, /* waves of blocks that a problem must fill for thread_few, whose threads load all rows at once */
   MORE_WAVES = 3 /* the same where they load them in several batches */
 };
@@ -38,10 +38,10 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether strips of a warp's columns in thread_apart cover the fastest axis without many that are read twice. */
+/* Whether strips of a warp's columns in thread_spread cover the fastest axis without many that are read twice. */
 static bool fills_strips(const ndr_canonical *problem) {
   int64_t size = problem->kept[0].size, strips = (size + STRIP - 1) / STRIP;
-  return NDR_IS_APART(ndr_dtype_bytes(problem->dtype)) && size >= STRIP && 4 * (strips * STRIP - size) <= size;
+  return NDR_CAN_SPREAD(ndr_dtype_bytes(problem->dtype)) && size >= STRIP && 4 * (strips * STRIP - size) <= size;
 }
 
 /* What a thread reads of a row: where columns lie side by side, as many as a vector holds if all rows are aligned, else
@@ -53,7 +53,7 @@ static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *dev
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
   if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
   if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
-  if (fills_strips(problem)) return NDR_KERNEL_THREAD_APART;
+  if (fills_strips(problem)) return NDR_KERNEL_THREAD_SPREAD;
   return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
 }
 
@@ -62,7 +62,7 @@ static int rows_in_flight(ndr_kernel kernel, int64_t bytes) {
   switch (kernel) {
   case NDR_KERNEL_THREAD_VECTORS: return NDR_LOADS_THREAD_VECTORS;
   case NDR_KERNEL_THREAD_SHIFTED: return NDR_LOADS_THREAD_SHIFTED;
-  case NDR_KERNEL_THREAD_APART: return NDR_APART_ROWS(bytes);
+  case NDR_KERNEL_THREAD_SPREAD: return NDR_SPREAD_ROWS(bytes);
   default: return NDR_LOADS_THREAD_ELEMENTS;
   }
 }
@@ -70,7 +70,7 @@ static int rows_in_flight(ndr_kernel kernel, int64_t bytes) {
 /* Columns of a thread, or of one of its parts. */
 static int thread_columns(ndr_kernel kernel, ndr_dtype dtype) {
   if (kernel == NDR_KERNEL_THREAD_ELEMENTS) return 1;
-  if (kernel == NDR_KERNEL_THREAD_APART) return NDR_APART_COLUMNS;
+  if (kernel == NDR_KERNEL_THREAD_SPREAD) return NDR_SPREAD_COLUMNS;
   return (int)ndr_vector_elements(dtype);
 }
 
@@ -131,13 +131,13 @@ static int count_lanes(const ndr_canonical *problem, const ndr_device *device, i
 }
 
 /* Cuts the fastest axis into as few teams of `lanes` lanes as possible, all about equally wide, and returns the columns
- * of one: whole lines of vectors, or whole strips of thread_apart. */
+ * of one: whole lines of vectors, or whole strips of thread_spread. */
 static int64_t even_columns(const ndr_canonical *problem, ndr_kernel kernel, int64_t lanes) {
   int64_t size = problem->kept[0].size, most = lanes * thread_columns(kernel, problem->dtype);
   int64_t teams = (size + most - 1) / most, team = (size + teams - 1) / teams;
-  int64_t whole = kernel == NDR_KERNEL_THREAD_VECTORS ? LINE_THREADS * ndr_vector_elements(problem->dtype)
-                  : kernel == NDR_KERNEL_THREAD_APART ? STRIP
-                                                      : 1;
+  int64_t whole = kernel == NDR_KERNEL_THREAD_VECTORS  ? LINE_THREADS * ndr_vector_elements(problem->dtype)
+                  : kernel == NDR_KERNEL_THREAD_SPREAD ? STRIP
+                                                       : 1;
   return (team + whole - 1) / whole * whole;
 }
 
@@ -157,7 +157,7 @@ static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, 
     ndr_tiles tiles = {.count = (size + team - 1) / team * others,
                        .bytes = (double)problem->length * (double)(team * bytes),
                        .outputs = team,
-                       .words = ndr_rows_state_words(problem)};
+                       .words = ndr_rows_state_cost(problem)};
     int64_t one_step = ndr_launch_step(team), most = problem->length / rows;
     int64_t splits = ndr_best_splits(&tiles, blocks, most > 1 ? most : 1, one_step);
     double time = ndr_splits_time(&tiles, blocks, splits, one_step);
@@ -193,18 +193,19 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   ndr_param_thread *own = &p->thread;
-  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS && kernel != NDR_KERNEL_THREAD_APART;
+  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS && kernel != NDR_KERNEL_THREAD_SPREAD;
   int64_t elements = thread_columns(kernel, problem->dtype), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   own->others = problem->outputs / p->axes[0].size;
   own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
   int64_t loads = (p->axes[0].size + elements * own->parts - 1) / (elements * own->parts);
-  bool even = kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS;
-  int lanes = even ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others);
-  if (even) launch->words = ndr_rows_state_words(problem);
+  bool cut_evenly =
+      kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS;
+  int lanes = cut_evenly ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others);
+  if (cut_evenly) launch->words = ndr_rows_state_cost(problem);
   int most = wide ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
-  own->team_columns = even ? (int)even_columns(problem, kernel, lanes) : own->parts * lanes * (int)elements;
+  own->team_columns = cut_evenly ? (int)even_columns(problem, kernel, lanes) : own->parts * lanes * (int)elements;
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
   int teams = cut_teams(problem, device, launch, turned);

@@ -87,9 +87,9 @@ typedef struct ndr_param_tree_listed {
   ndr_param_threads lanes; /* threads of a warp that share an output */
 } ndr_param_tree_listed;
 
-/* thread_vectors, thread_shifted, thread_phased, thread_few, thread_apart and thread_elements: a column is an output along the
- * fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams
- * of a block read. Units are rows: combinations of the reduced axes. */
+/* thread_vectors, thread_shifted, thread_phased, thread_few, thread_spread and thread_elements: a column is an output
+ * along the fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what
+ * the teams of a block read. Units are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
   ndr_param_threads lanes; /* threads of a team that share a row; any number of them in thread_phased */
@@ -102,8 +102,8 @@ typedef struct ndr_param_thread {
   int rows;                     /* rows that a team reads at a time: a multiple of `phases` */
   ndr_param_threads joiners;    /* threads that join the rows of a column */
   ndr_param_divisor lane_count; /* of lanes.count */
-  /* thread_vectors, thread_shifted and thread_phased, where axes[0] stands for two, which merge in the array but not in
-   * the result: */
+  /* thread_vectors, thread_shifted, thread_phased and thread_spread, where axes[0] stands for two, which merge in the
+   * array but not in the result: */
   int inner;              /* outputs along the faster of the two; 0: there is one axis */
   long long outer_stride; /* of the slower one in the result */
   /* all: */
@@ -114,11 +114,12 @@ typedef struct ndr_param_thread {
                               writes its results; more: neighbouring threads write those of neighbouring teams */
 } ndr_param_thread;
 
-/* Columns of a thread of thread_apart; and rows that it loads at once, in NDR_LOADS_THREAD_APART loads of 4 bytes or
- * half as many of 8. Elements of 1 or 2 bytes would leave a warp too few bytes of a row, and those of 16 are vectors. */
-#define NDR_APART_COLUMNS 4
-#define NDR_APART_ROWS(element_bytes) ((int)(NDR_LOADS_THREAD_APART * 4 / NDR_APART_COLUMNS / (element_bytes)))
-#define NDR_IS_APART(element_bytes) ((element_bytes) == 4 || (element_bytes) == 8)
+/* thread_spread: columns of a thread; rows that it loads at once, in NDR_LOADS_THREAD_SPREAD loads of 4 bytes or half
+ * as many of 8; and the sizes of elements that it reads. Of 1 or 2 bytes a warp would read too few of a row, and an
+ * element of 16 is a vector already. */
+#define NDR_SPREAD_COLUMNS 4
+#define NDR_SPREAD_ROWS(element_bytes) ((int)(NDR_LOADS_THREAD_SPREAD * 4 / NDR_SPREAD_COLUMNS / (element_bytes)))
+#define NDR_CAN_SPREAD(element_bytes) ((element_bytes) == 4 || (element_bytes) == 8)
 
 /* The most rows that thread_few takes; vectors that a thread of it loads at once, fewer of single bytes, whose columns
  * take many registers; and parts of a team's columns: as many as have all their rows loaded at once. */

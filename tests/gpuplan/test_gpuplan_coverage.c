@@ -120,7 +120,7 @@ static const struct {
     {"sum f32 [1000,64] /0", "thread_vectors"},
     {"sum f64 [300,3:1,400:3] /0", "thread_vectors"},
     {"sum i16 [301:1203,3:1,401:3] /0", "thread_phased"},
-    {"sum i64 [301:1203,3:1,401:3] /0", "thread_apart"},
+    {"sum i64 [301:1203,3:1,401:3] /0", "thread_spread"},
     {"sum f64 [4:1,700:600,150:4] /1", "thread_vectors"},
     {"sum f32 [10000,5] /0", "tile_columns"},
     {"sum u8 [3:170000,1000:128,128:1] /1", "tile_columns"},

@@ -91,7 +91,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     break;
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
-  case NDR_KERNEL_THREAD_APART:
+  case NDR_KERNEL_THREAD_SPREAD:
   case NDR_KERNEL_THREAD_ELEMENTS:
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
@@ -161,7 +161,7 @@ static int state_words(const ndr_canonical *problem) {
 static int64_t tiles_of_their_own(const ndr_launch *launch) {
   bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_SHIFTED ||
               launch->kernel == NDR_KERNEL_THREAD_PHASED || launch->kernel == NDR_KERNEL_THREAD_FEW ||
-              launch->kernel == NDR_KERNEL_THREAD_APART || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+              launch->kernel == NDR_KERNEL_THREAD_SPREAD || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS ||
                 launch->kernel == NDR_KERNEL_TILE_RUN_DENSE;
   const ndr_params *p = &launch->params;

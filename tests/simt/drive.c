@@ -48,7 +48,7 @@ static bool can_split(const ndr_launch *launch) {
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
-  case NDR_KERNEL_THREAD_APART:
+  case NDR_KERNEL_THREAD_SPREAD:
   case NDR_KERNEL_THREAD_ELEMENTS: return launch->params.thread.team.count == NDR_THREADS;
   case NDR_KERNEL_TILE_VECTORS:
   case NDR_KERNEL_THREAD_FEW:

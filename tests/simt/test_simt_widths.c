@@ -64,7 +64,7 @@ static const layout layouts[] = {
      1,
      {"[n:p,w:1] /0", "[m,n:p,w:1] /1", "[n,m:p,w:1] /0"}},
     {NDR_KERNEL_THREAD_SHIFTED, "thread", USUAL, 1, 0, 6000, 64, 1, {"[m:1,n:P,w:m] /1", "[w:1,n:P,m:w] /1"}},
-    {NDR_KERNEL_THREAD_APART,
+    {NDR_KERNEL_THREAD_SPREAD,
      "thread",
      USUAL,
      1,
@@ -212,7 +212,7 @@ static bool never_runs(ndr_kernel kernel) {
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
   case NDR_KERNEL_TILE_RUN_DENSE: return vector_elements() == 1;
-  case NDR_KERNEL_THREAD_APART: return !NDR_IS_APART(element_bytes());
+  case NDR_KERNEL_THREAD_SPREAD: return !NDR_CAN_SPREAD(element_bytes());
   default: return false;
   }
 }

@@ -301,7 +301,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_PHASED:
   case NDR_KERNEL_THREAD_FEW:
-  case NDR_KERNEL_THREAD_APART:
+  case NDR_KERNEL_THREAD_SPREAD:
   case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, kernel); break;
   case NDR_KERNEL_TILE_COLUMNS: walk_tile_columns(w, tile, begin, end); break;
   case NDR_KERNEL_TILE_COLUMNS3:

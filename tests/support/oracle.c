@@ -126,7 +126,9 @@ static answer norm_sum(const ndr_problem *problem, const element *x, int64_t n, 
 }
 
 /* The spread of stable one-pass and two-pass algorithms grows with the condition number sqrt(1 + mean^2 / variance)
- * (Chan, Golub and LeVeque, 1983). */
+ * (Chan, Golub and LeVeque, 1983). Where parts of single elements are joined, each of few joins rounds up to eight
+ * times.
+ */
 static answer variance_of(const ndr_problem *problem, const element *x, int64_t n) {
   exact_sum re = {0}, im = {0}, spread = {0};
   for (int64_t i = 0; i < n; i++) {
@@ -138,7 +140,7 @@ static answer variance_of(const ndr_problem *problem, const element *x, int64_t 
     add(&spread, (x[i].re - mean_re) * (x[i].re - mean_re) + (x[i].im - mean_im) * (x[i].im - mean_im));
   long double divisor = fmaxl(count - (long double)problem->ddof, 0);
   long double m2 = total_of(&spread), mean = hypotl(mean_re, mean_im);
-  long double relative = 2 * (growth(n) + 4) * rounding_of(accumulator_of(problem));
+  long double relative = 2 * (growth(n) + 8) * rounding_of(accumulator_of(problem));
   long double bound = relative * (m2 + mean * sqrtl(m2 * count) + relative * mean * mean * count);
   answer variance = within(m2 / divisor, bound / divisor);
   variance.open = n > 1 && divisor == 0 && m2 <= bound;

@@ -75,7 +75,7 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
   ndr_params *p = &launch->params;
   if (how->splits && can_split(launch)) {
     p->work = p->tile_count;
-    int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
+    int64_t most = p->work ? MOST_BLOCKS / p->work : 1, splits = how->splits > most ? most : how->splits;
     split_again(launch, splits > 1 ? (p->units + splits - 1) / splits : p->units);
     ndr_launch_end(launch);
   }

@@ -77,10 +77,19 @@ template <class T> struct array_end {
   }
 };
 
-/* How a thread reads: `count` elements of a row come as a `loaded`. within() says whether load() reads nothing behind
- * the array's end; where it would, load_last() reads element by element. */
-template <class T, reading HOW> struct reader {
-  static const int count = HOW == READ_ELEMENT ? 1 : (int)(16 / sizeof(T));
+/* A thread's columns where the `count` that it reads at a time are neighbours. */
+template <int COUNT> struct neighbours {
+  static const int count = COUNT;
+  /* The first column, of the team's `columns`, that the thread on a lane reads; at least `columns` if it reads none. */
+  static NDR_DEVICE int first_column(int lane, int) { return lane * count; }
+  /* The number, in the team, of column c of this lane; at least `columns` if another thread writes it. */
+  static NDR_DEVICE int team_column(int lane, int c, int) { return lane * count + c; }
+};
+
+/* How a thread reads: `count` elements of a row come as a `loaded`. `singly`: they take a load each. within() says
+ * whether load() reads nothing behind the array's end; where it would, load_last() reads element by element. */
+template <class T, reading HOW> struct reader : neighbours<HOW == READ_ELEMENT ? 1 : (int)(16 / sizeof(T))> {
+  static const bool singly = HOW == READ_ELEMENT;
   typedef typename choose<HOW == READ_ELEMENT, T, ndr_vector>::type loaded;
   static NDR_DEVICE bool within(const ndr_params &, const T *) { return true; }
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
@@ -88,8 +97,6 @@ template <class T, reading HOW> struct reader {
   static NDR_DEVICE loaded load(const T *at) { return load(at, loaded()); }
   static NDR_DEVICE loaded load_last(const ndr_params &, const T *at) { return load(at); }
   static NDR_DEVICE const ndr_vector &vector_of(const ndr_vector &vector) { return vector; }
-  /* The number, in the team, of column c of this lane; at least `columns` if another thread writes it. */
-  static NDR_DEVICE int team_column(int lane, int c, int) { return lane * count + c; }
 };
 
 template <class T> struct spread_elements {
@@ -104,6 +111,7 @@ template <class T> struct spread_elements {
 /* A warp reads a strip of NDR_WARP * count columns. If a team's last warp has fewer, its strip begins earlier and ends
  * with the team's columns; another warp or team writes what it reads before its own. */
 template <class T> struct reader<T, READ_SPREAD> {
+  static const bool singly = true;
   static const int count = NDR_SPREAD_COLUMNS;
   typedef spread_elements<T> loaded;
   static NDR_DEVICE loaded load(const T *at) {
@@ -116,18 +124,19 @@ template <class T> struct reader<T, READ_SPREAD> {
   static NDR_DEVICE int strip_begin(int lane) {
     return (lane & ~(NDR_WARP - 1)) * count;
   }
-  static NDR_DEVICE int first_read(int lane, int columns) {
+  static NDR_DEVICE int first_column(int lane, int columns) {
     int most = columns - NDR_WARP * count;
+    if (strip_begin(lane) >= columns) return columns;
     return (strip_begin(lane) < most ? strip_begin(lane) : most) + (lane & (NDR_WARP - 1));
   }
   static NDR_DEVICE int team_column(int lane, int c, int columns) {
-    int k = first_read(lane, columns) + c * NDR_WARP;
+    int k = first_column(lane, columns) + c * NDR_WARP;
     return k >= strip_begin(lane) ? k : columns;
   }
 };
 
-template <class T> struct reader<T, READ_SHIFTED> {
-  static const int count = (int)(16 / sizeof(T));
+template <class T> struct reader<T, READ_SHIFTED> : neighbours<(int)(16 / sizeof(T))> {
+  static const bool singly = false;
   typedef vector_pair loaded;
   static NDR_DEVICE bool within(const ndr_params &p, const T *at) { return array_end<T>(p).behind(at); }
   /* Both loads always happen: registers that a load leaves alone under a condition are taken for the whole loop. */
@@ -147,7 +156,6 @@ template <class T> struct reader<T, READ_SHIFTED> {
     return pair;
   }
   static NDR_DEVICE ndr_vector vector_of(const vector_pair &pair) { return shifted<sizeof(T)>(pair); }
-  static NDR_DEVICE int team_column(int lane, int c, int) { return lane * count + c; }
 };
 
 /* What a thread reads of a row for an operator, and how many rows at a time. */

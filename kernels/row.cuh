@@ -137,10 +137,10 @@ template <class T, int COUNT> struct chunk {
 template <class T> struct part_of { static const int bytes = sizeof(T); };
 template <class R> struct part_of<complex<R>> { static const int bytes = sizeof(R); };
 
-template <class T, bool AGAIN> NDR_DEVICE void load_one(chunk<T, 1> &to, const char *at) {
-  const int bytes = part_of<T>::bytes;
+/* Loads an element that lies on a multiple of PART bytes. */
+template <class T, bool AGAIN, int PART = part_of<T>::bytes> NDR_DEVICE void load_one(chunk<T, 1> &to, const char *at) {
 #pragma unroll
-  for (int b = 0; b < (int)sizeof(T); b += bytes) machine::load_bytes<bytes, AGAIN>(to.word + b / 4, at + b);
+  for (int b = 0; b < (int)sizeof(T); b += PART) machine::load_bytes<PART, AGAIN>(to.word + b / 4, at + b);
 }
 
 /* A bit of WAY: elements lie on multiples of their size, not only of their parts'. */
@@ -149,15 +149,11 @@ enum { HELD_WHOLE = 1 << NDR_WAY_BITS };
 /* What a thread holds of V neighbours of an array; `along` is the bytes from one to the next. */
 template <class T, int V, int WAY, int KIND = WAY & 3> struct held;
 template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_ELEMENTS> {
+  static const int part = WAY & HELD_WHOLE ? (int)sizeof(T) : part_of<T>::bytes;
   chunk<T, 1> each[V];
   NDR_DEVICE void load(const char *at, i64 along) {
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-      if constexpr ((WAY & HELD_WHOLE) != 0)
-        machine::load_bytes<sizeof(T), true>(each[i].word, at + i * along);
-      else
-        load_one<T, (V > 1 || WAY & NDR_WAY_AGAIN)>(each[i], at + i * along);
-    }
+    for (int i = 0; i < V; i++) load_one<T, (V > 1 || WAY & NDR_WAY_AGAIN), part>(each[i], at + i * along);
   }
   NDR_DEVICE const T &of(int i) const {
     return each[i].element[0];

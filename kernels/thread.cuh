@@ -33,7 +33,7 @@ template <class Op, reading HOW, int UNROLL, class LOADED>
 NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, const LOADED *loaded, i64 index,
                               i64 step) {
   typedef column<Op, HOW> C;
-  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT && HOW != READ_SPREAD) {
+  if constexpr (Op::sums_bytes && !C::singly) {
     fold_bytes<Op, UNROLL>(a, loaded);
   } else {
     typename Op::value x[UNROLL][C::count];
@@ -180,7 +180,7 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, c
     else
       fold_rows<Op, HOW, UNROLL>(p, a, at, stride, index, step, left, rows);
   };
-  walk_rows<UNROLL, HOW != READ_ELEMENT && HOW != READ_SPREAD>(p, base, origin, split, row, rows, fold);
+  walk_rows<UNROLL, !column<Op, HOW>::singly>(p, base, origin, split, row, rows, fold);
 }
 
 /* What a team reads: `columns` columns from number `first` of the axis on, and from output number `output` on. The
@@ -239,11 +239,7 @@ NDR_DEVICE team_spot spot_of(const ndr_params &p, i64 tile, int team) {
 template <class Op, reading HOW>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
   team_spot t = spot_of(p, split_of(p, item).tile, team.number);
-  int first = team.lane * column<Op, HOW>::count;
-  if constexpr (HOW == READ_SPREAD) {
-    if (column<Op, HOW>::strip_begin(team.lane) >= t.columns) return;
-    first = column<Op, HOW>::first_read(team.lane, (int)t.columns);
-  }
+  int first = column<Op, HOW>::first_column(team.lane, (int)t.columns);
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
   fold_columns<Op, HOW>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
@@ -369,8 +365,8 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
   team_spot t = spot_of(p, whose.tile, writer.team);
   join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
   if (splits_of(p) == 1) return;
-  join_splits<Op, false, HOW == READ_ELEMENT || HOW == READ_SPREAD ? 2 : NDR_JOIN_LOADS>(
-      p, whose, t.output, (int)t.columns, [&](int k) { return place_of_column(p, t, k); });
+  join_splits<Op, false, column<Op, HOW>::singly ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
+                                                                       [&](int k) { return place_of_column(p, t, k); });
 }
 
 template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {

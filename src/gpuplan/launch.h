@@ -95,6 +95,10 @@ ndr_param_divisor ndr_divisor(int64_t by);
 /* Completes an axis whose size is set, so that kernels can divide by it. */
 void ndr_axis_magic(ndr_param_axis *axis);
 
+static inline int64_t ndr_ceil_div(int64_t whole, int64_t by) {
+  return (whole + by - 1) / by;
+}
+
 int64_t ndr_gcd(int64_t a, int64_t b);
 
 /* Elements of dtype in a vector. */

@@ -15,6 +15,10 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   axes[0] = axis;
 }
 
+bool ndr_rows_strips_cover(int64_t size, int64_t width) {
+  return size >= width && 4 * (ndr_ceil_div(size, width) * width - size) <= size;
+}
+
 int ndr_rows_state_cost(const ndr_canonical *problem) {
   enum { WORD_COST = 8 }; /* the best of 1, 2, 3, 4 and 8 on 460 problems */
   return WORD_COST * ndr_canonical_words(problem, 0, 1);

@@ -14,6 +14,10 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes);
  * where rows overlap or share sectors. */
 double ndr_rows_bytes(const ndr_params *p, int64_t bytes);
 
+/* Whether strips of `width` columns cover an axis of `size`. All are whole, so that the last one repeats columns of the
+ * one before: at most a quarter as many as there are, which costs no more than it does to shift vectors into place. */
+bool ndr_rows_strips_cover(int64_t size, int64_t width);
+
 /* The words that a state counts for when rows of wide teams are split (ndr_tiles.words). Such teams have so many states
  * that these are a good part of what is read and written: each word is posted in 16 bytes, read, and made empty again.
  */

@@ -38,12 +38,6 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether strips of a warp's columns in thread_spread cover the fastest axis without many that are read twice. */
-static bool fills_strips(const ndr_canonical *problem) {
-  int64_t size = problem->kept[0].size, strips = (size + STRIP - 1) / STRIP;
-  return NDR_CAN_SPREAD(ndr_dtype_bytes(problem->dtype)) && size >= STRIP && 4 * (strips * STRIP - size) <= size;
-}
-
 /* What a thread reads of a row: where columns lie side by side, as many as a vector holds if all rows are aligned, else
  * several a warp apart, or narrow ones shifted into place; provided that no thread is idle while others accumulate many
  * columns each. */
@@ -53,7 +47,8 @@ static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *dev
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
   if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
   if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
-  if (fills_strips(problem)) return NDR_KERNEL_THREAD_SPREAD;
+  if (NDR_CAN_SPREAD(ndr_dtype_bytes(problem->dtype)) && ndr_rows_strips_cover(problem->kept[0].size, STRIP))
+    return NDR_KERNEL_THREAD_SPREAD;
   return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
 }
 
@@ -134,11 +129,11 @@ static int count_lanes(const ndr_canonical *problem, const ndr_device *device, i
  * of one: whole lines of vectors, or whole strips of thread_spread. */
 static int64_t even_columns(const ndr_canonical *problem, ndr_kernel kernel, int64_t lanes) {
   int64_t size = problem->kept[0].size, most = lanes * thread_columns(kernel, problem->dtype);
-  int64_t teams = (size + most - 1) / most, team = (size + teams - 1) / teams;
+  int64_t team = ndr_ceil_div(size, ndr_ceil_div(size, most));
   int64_t whole = kernel == NDR_KERNEL_THREAD_VECTORS  ? LINE_THREADS * ndr_vector_elements(problem->dtype)
                   : kernel == NDR_KERNEL_THREAD_SPREAD ? STRIP
                                                        : 1;
-  return (team + whole - 1) / whole * whole;
+  return ndr_ceil_div(team, whole) * whole;
 }
 
 /* count_lanes where columns fill a warp or more, and rows are many. Tries a block's lanes first: a team then reads long
@@ -154,7 +149,7 @@ static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, 
             team = even_columns(problem, kernel, lanes);
     if (lanes > NDR_WARP_THREADS && lanes / 2 * columns >= size) continue;
     if (least > 0 && problem->length < rows) break;
-    ndr_tiles tiles = {.count = (size + team - 1) / team * others,
+    ndr_tiles tiles = {.count = ndr_ceil_div(size, team) * others,
                        .bytes = (double)problem->length * (double)(team * bytes),
                        .outputs = team,
                        .words = ndr_rows_state_cost(problem)};
@@ -193,7 +188,6 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   ndr_param_thread *own = &p->thread;
-  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS && kernel != NDR_KERNEL_THREAD_SPREAD;
   int64_t elements = thread_columns(kernel, problem->dtype), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   own->others = problem->outputs / p->axes[0].size;
   own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
@@ -202,7 +196,7 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
       kernel != NDR_KERNEL_THREAD_FEW && !turned && loads >= NDR_WARP_THREADS && problem->length >= MANY_ROWS;
   int lanes = cut_evenly ? choose_lanes(problem, device, kernel) : count_lanes(problem, device, loads, own->others);
   if (cut_evenly) launch->words = ndr_rows_state_cost(problem);
-  int most = wide ? LINE_THREADS : TURNED_LANES;
+  int most = ndr_kernel_loads_vectors(kernel) ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
   own->team_columns = cut_evenly ? (int)even_columns(problem, kernel, lanes) : own->parts * lanes * (int)elements;

@@ -73,8 +73,4 @@ int ndr_count_columns(const ndr_canonical *problem, bool on_boundary);
 /* The smallest power of 2 that is at least `least`, but at most `most`, a power of 2. */
 int ndr_power_from(int64_t least, int most);
 
-static inline int64_t ndr_ceil_div(int64_t whole, int64_t by) {
-  return (whole + by - 1) / by;
-}
-
 #endif

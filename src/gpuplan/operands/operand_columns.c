@@ -43,12 +43,6 @@ int ndr_count_columns(const ndr_canonical *problem, bool on_boundary) {
   return elements;
 }
 
-/* Whether strips of `width` columns cover an axis of `size`. All are whole, so that the last one repeats columns of the
- * one before: at most a quarter as many as there are, which costs no more than it does to shift chunks into place. */
-static bool strips_cover(int64_t size, int64_t width) {
-  return size >= width && 4 * (ndr_ceil_div(size, width) * width - size) <= size;
-}
-
 /* How many single elements of a row, a warp apart, a thread reads instead of a chunk of `elements`: as many as a vector
  * of the widest array holds. 1: it reads the chunk, because the arrays that come from memory are read by aligned
  * vectors, or are narrow: each of their elements would take a register. A shifted chunk is loaded as two vectors, and
@@ -64,7 +58,7 @@ static int count_steps(const ndr_canonical *problem, int elements) {
   if (widest < 4 || (elements > 1 && !ndr_shifts_fresh(problem, ways))) return 1;
   int steps = (int)(NDR_VECTOR_BYTES / widest);
   while (steps > 1 && (steps * ndr_count_registers(problem) > COLUMN_REGISTERS ||
-                       !strips_cover(along->size, (int64_t)steps * NDR_WARP_THREADS)))
+                       !ndr_rows_strips_cover(along->size, (int64_t)steps * NDR_WARP_THREADS)))
     steps /= 2;
   return steps;
 }
@@ -128,7 +122,7 @@ static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, 
     while (lanes < NDR_THREADS && lanes < chunks && walked * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
   }
   while (lanes > NDR_WARP_THREADS && chunks * others < (int64_t)device->units * lanes) lanes /= 2;
-  while (launch->operands.steps > 1 && !strips_cover(along->size, (int64_t)lanes * each)) lanes /= 2;
+  while (launch->operands.steps > 1 && !ndr_rows_strips_cover(along->size, (int64_t)lanes * each)) lanes /= 2;
   return lanes;
 }
 

@@ -163,19 +163,20 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
   typedef typename Op::element T;
   typedef typename Op::value V;
   static const int count = reader<T, HOW>::count;
-  /* Where accumulators are large, a multiprocessor holds fewer blocks, and each thread has twice as many loads in
-   * flight unless its vectors hold many narrow elements. */
+  /* Where accumulators are large, a multiprocessor holds fewer blocks, and a thread whose vectors hold more than four
+   * elements has half as many loads in flight. */
   static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
   static const int few = HOW == READ_ELEMENT  ? NDR_LOADS_THREAD_ELEMENTS
                          : HOW == READ_SPREAD ? NDR_SPREAD_ROWS(sizeof(T))
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
                                               : NDR_LOADS_THREAD_SHIFTED;
-  static const int rows = HOW != READ_VECTOR || light || count > 4 ? few : 2 * few;
-  /* At a block less, accumulators between light and large are hardly spilled. */
+  static const int rows = HOW == READ_VECTOR && !light && count > 4 ? few / 2 : few;
+  /* At a block less, accumulators between light and large are hardly spilled. Vectors leave room for them as it is. */
   static constexpr int blocks(int most) {
     const int bytes = sizeof(typename Op::Accumulator);
     if (HOW == READ_SPREAD) return bytes * count <= 32 ? most : bytes * count <= 64 ? most - 1 : most / 2;
     const bool middling = HOW == READ_ELEMENT ? bytes <= 16 && sizeof(T) <= 4 : bytes <= 8 && bytes * count <= 64;
+    if (HOW == READ_VECTOR) return light || middling || bytes * count <= 16 ? most : most - 1;
     return light ? most : middling ? most - 1 : most / 2;
   }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }

@@ -83,33 +83,30 @@ template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
   NDR_SHARED typename Op::Accumulator states[warps][3];
   int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
   bool alone = p.tile_columns3.team.count == NDR_WARP;
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    tile_split whose = split_of(p, item);
-    i64 group = alone ? whose.tile * warps + warp : whose.tile;
-    range units = units_of(p, whose.split);
-    typename Op::Accumulator total[3] = {Op::identity(), Op::identity(), Op::identity()};
-    bool inside = group * 3 < p.outputs;
-    output_spot kept = locate_kept(p, 1, inside ? group : 0);
-    for (i64 row = units.begin; inside && row < units.end;) {
-      row_stretch<T> all(p, p.tile_columns3.rows, kept.offset, row, units.end);
-      i64 begin = alone ? 0 : all.rows * warp / warps, end = alone ? all.rows : all.rows * (warp + 1) / warps;
-      stretch<T> s(all.first + begin * 3, (end - begin) * 3);
-      columns3<Op>::fold(p, total, s, all.index + begin * walked_axis(p).index_step, lane);
-      row += all.rows;
-    }
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-      join_lanes<Op>(total[k], NDR_WARP);
-      if (alone && inside && lane == k) emit<Op>(p, kept.result + k * p.axes[0].result_stride, Op::widen(total[k]));
-      if (lane == 0) states[warp][k] = total[k];
-    }
-    if (alone) continue;
-    machine::barrier();
-    typename Op::Accumulator mine = Op::identity();
-    for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
-    finish_columns<Op>(p, p.tile_columns3.rows.columns, whose, kept.result, mine);
-    machine::barrier();
+  tile_split whose = split_of(p, machine::block());
+  i64 group = alone ? whose.tile * warps + warp : whose.tile;
+  range units = units_of(p, whose.split);
+  typename Op::Accumulator total[3] = {Op::identity(), Op::identity(), Op::identity()};
+  bool inside = group * 3 < p.outputs;
+  output_spot kept = locate_kept(p, 1, inside ? group : 0);
+  for (i64 row = units.begin; inside && row < units.end;) {
+    row_stretch<T> all(p, p.tile_columns3.rows, kept.offset, row, units.end);
+    i64 begin = alone ? 0 : all.rows * warp / warps, end = alone ? all.rows : all.rows * (warp + 1) / warps;
+    stretch<T> s(all.first + begin * 3, (end - begin) * 3);
+    columns3<Op>::fold(p, total, s, all.index + begin * walked_axis(p).index_step, lane);
+    row += all.rows;
   }
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    join_lanes<Op>(total[k], NDR_WARP);
+    if (alone && inside && lane == k) emit<Op>(p, kept.result + k * p.axes[0].result_stride, Op::widen(total[k]));
+    if (lane == 0) states[warp][k] = total[k];
+  }
+  if (alone) return;
+  machine::barrier();
+  typename Op::Accumulator mine = Op::identity();
+  for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
+  finish_columns<Op>(p, p.tile_columns3.rows.columns, whose, kept.result, mine);
 }
 
 #endif

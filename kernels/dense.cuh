@@ -61,40 +61,37 @@ template <class Op> struct dense : groups {
   }
 };
 
-/* As thread_shifted, of which a thread has as many accumulators. */
-template <class Op> struct residency<NDR_KERNEL_TILE_RUN_DENSE, Op> : narrow_column<Op, READ_SHIFTED> {};
+/* A thread has as many accumulators as in thread_vectors. */
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_DENSE, Op> : narrow_column<Op, READ_VECTOR> {};
 
-template <class Op> NDR_DEVICE void dense_items(const ndr_params &p) {
+template <class Op> NDR_DEVICE void reduce_dense(const ndr_params &p) {
   typedef dense<Op> block;
   NDR_SHARED typename block::shared_accumulators accumulators;
   block b(p);
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    typename block::Narrow::Accumulator a[block::elements];
+  typename block::Narrow::Accumulator a[block::elements];
 #pragma unroll
-    for (int c = 0; c < block::elements; c++) a[c] = block::Narrow::identity();
-    if (knows(NDR_FACT_SHIFTED) || (!knows(NDR_FACT_ALIGNED) && p.tile_runs.shifted))
-      b.template fold<READ_SHIFTED>(p, a, split_of(p, item));
-    else
-      b.template fold<READ_VECTOR>(p, a, split_of(p, item));
+  for (int c = 0; c < block::elements; c++) a[c] = block::Narrow::identity();
+  if (knows(NDR_FACT_SHIFTED) || (!knows(NDR_FACT_ALIGNED) && p.tile_runs.shifted))
+    b.template fold<READ_SHIFTED>(p, a, split_of(p, machine::block()));
+  else
+    b.template fold<READ_VECTOR>(p, a, split_of(p, machine::block()));
 #pragma unroll
-    for (int c = 0; c < block::elements; c++) accumulators[c][machine::thread()] = a[c];
-    join_halves<typename block::Narrow>(accumulators, b.threads, b.rows);
-    /* Located again: kept, it would take registers that the loop needs for loads. */
-    tile_split whose = split_of(p, machine::opaque(item));
-    groups::place to = b.find(p, whose.tile).to;
-    join_tile_outputs<Op>(p, b, whose, to, [&](int k, int member) {
-      return b.join_elements(p, b.first_element(p, whose), k, member, accumulators);
-    });
-    machine::barrier();
-    if (splits_of(p) == 1) continue;
-    join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
-                           [&](int k) { return b.element_of(p, to, b.group_of(p, k), k); });
-  }
+  for (int c = 0; c < block::elements; c++) accumulators[c][machine::thread()] = a[c];
+  join_halves<typename block::Narrow>(accumulators, b.threads, b.rows);
+  /* Located again: kept, it would take registers that the loop needs for loads. */
+  tile_split whose = split_of(p, machine::opaque(machine::block()));
+  groups::place to = b.find(p, whose.tile).to;
+  join_tile_outputs<Op>(p, b, whose, to, [&](int k, int member) {
+    return b.join_elements(p, b.first_element(p, whose), k, member, accumulators);
+  });
+  if (splits_of(p) == 1) return;
+  join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+                         [&](int k) { return b.element_of(p, to, b.group_of(p, k), k); });
 }
 
 /* Where accumulators do not fit, no plan names this kernel, and it does nothing. */
 template <class Op> NDR_DEVICE void tile_run_dense(const ndr_params &p) {
-  if constexpr (dense<Op>::fits) dense_items<Op>(p);
+  if constexpr (dense<Op>::fits) reduce_dense<Op>(p);
 }
 
 #endif

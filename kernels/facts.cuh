@@ -43,12 +43,8 @@ NDR_DEVICE bool is_mapped(const ndr_params &p) {
   return !knows(NDR_FACT_UNMAPPED) && p.thread.inner > 0;
 }
 
-/* Loops that run once where it is known: compilers spend much of their time on nested loops. They step to NDR_LAST.
- * Each item has a block, so that a loop over items runs once, and could go. tree_block keeps it: without it a block
- * needs fewer registers, more blocks run on a multiprocessor than plans count on, and whole arrays of 256 MiB take 1.13
- * times as long. */
+/* Loops that are known to run once step to NDR_LAST: compilers spend much of their time on nested loops. */
 #define NDR_LAST 0x7fffffffffffffffll
-#define NDR_NEXT_ITEM(item) (knows(NDR_FACT_ONE_ITEM) ? NDR_LAST : (item) + machine::blocks())
 #define NDR_NEXT_RUN(run) (knows(NDR_FACT_NONE_REDUCED | NDR_FACT_ONE_REDUCED) ? NDR_LAST : (run))
 #define NDR_NEXT_UNIT(unit) (knows(NDR_FACT_ONE_UNIT) ? NDR_LAST : (unit))
 

@@ -249,8 +249,8 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
   while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
   int lane = thread & ((1 << log) - 1);
-  machine::barrier(); /* the block is done with shared memory */
   if (whose.split != first + count - 1) return;
+  machine::barrier(); /* all threads have posted before one of them waits */
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {
 #pragma unroll 1

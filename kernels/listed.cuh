@@ -68,8 +68,8 @@ template <class Op> NDR_DEVICE void tree_listed(const ndr_params &p) {
   const ndr_param_threads &lanes = p.tree_listed.lanes;
   int lane = machine::thread() & (lanes.count - 1), team = machine::thread() >> lanes.log,
       teams = NDR_BLOCK >> lanes.log;
-  i64 first = machine::block() * p.tile_outputs, end = first + p.tile_outputs;
-  if (end > p.outputs) end = p.outputs;
+  const range outputs = outputs_of(p, machine::block());
+  const i64 first = outputs.begin, end = outputs.end;
   L::make(p, list);
 #pragma unroll 1
   for (i64 output = first + team; output - team < end; output += L::OUTPUTS * teams) {

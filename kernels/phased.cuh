@@ -98,31 +98,28 @@ template <class Op> struct phased {
 template <class Op> NDR_DEVICE void reduce_phased(const ndr_params &p) {
   typedef phased<Op> block;
   const int count = block::count;
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    typename Op::Accumulator a[count];
+  typename Op::Accumulator a[count];
 #pragma unroll
-    for (int c = 0; c < count; c++) a[c] = Op::identity();
-    {
-      tile_split whose = split_of(p, item);
-      team_spot t = locate_team(p, whose.tile);
-      const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset;
-      block(p).fold(p, a, base, (int)t.columns, units_of(p, whose.split));
-    }
-    tile_split whose = split_of(p, machine::opaque(item)); /* located again: kept, it would take registers */
+  for (int c = 0; c < count; c++) a[c] = Op::identity();
+  {
+    tile_split whose = split_of(p, machine::block());
     team_spot t = locate_team(p, whose.tile);
-    block again(p);
-    typename Op::Accumulator total =
-        again.join(p, a, (const typename Op::element *)p.data + t.at.offset, (int)t.columns);
-    int column = machine::thread() >> p.thread.joiners.log;
-    auto place = [&](int k) { return place_of_column(p, t, k); };
-    if (column < t.columns && (machine::thread() & (p.thread.joiners.count - 1)) == 0) {
-      if (splits_of(p) == 1)
-        emit_total<Op>(p, place(column), total);
-      else
-        save_partial<Op>(p, whose.split, t.output + column, Op::widen(total));
-    }
-    if (splits_of(p) > 1) join_splits<Op, false>(p, whose, t.output, (int)t.columns, place);
+    const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset;
+    block(p).fold(p, a, base, (int)t.columns, units_of(p, whose.split));
   }
+  tile_split whose = split_of(p, machine::opaque(machine::block())); /* located again: kept, it would take registers */
+  team_spot t = locate_team(p, whose.tile);
+  block again(p);
+  typename Op::Accumulator total = again.join(p, a, (const typename Op::element *)p.data + t.at.offset, (int)t.columns);
+  int column = machine::thread() >> p.thread.joiners.log;
+  auto place = [&](int k) { return place_of_column(p, t, k); };
+  if (column < t.columns && (machine::thread() & (p.thread.joiners.count - 1)) == 0) {
+    if (splits_of(p) == 1)
+      emit_total<Op>(p, place(column), total);
+    else
+      save_partial<Op>(p, whose.split, t.output + column, Op::widen(total));
+  }
+  if (splits_of(p) > 1) join_splits<Op, false>(p, whose, t.output, (int)t.columns, place);
 }
 
 template <class Op> NDR_DEVICE void thread_phased(const ndr_params &p) {

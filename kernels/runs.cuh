@@ -165,34 +165,36 @@ template <class Op, bool WIDE> struct strip : groups {
   }
 };
 
-template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
-  typedef typename Op::Accumulator Accumulator;
-  NDR_SHARED Accumulator accumulators[1][NDR_BLOCK];
-  strip<Op, WIDE> s(p);
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    Accumulator a = Op::identity();
-    s.fold(p, a, split_of(p, item));
-    accumulators[0][machine::thread()] = a;
-    join_halves<Op>(accumulators, p.tile_runs.row_threads, s.rows);
-    /* Located again: kept, it would take registers that the loop needs for loads. */
-    tile_split whose = split_of(p, machine::opaque(item));
-    groups::place to = s.find(p, whose.tile).to;
-    join_tile_outputs<Op>(p, s, whose, to, [&](int k, int member) {
-      return s.join_columns(p, s.first_column(p, whose), k, member, accumulators[0]);
-    });
-    machine::barrier();
-    if (splits_of(p) == 1) continue;
-    join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,
-                                                      [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
-  }
+template <class Op, bool WIDE>
+NDR_DEVICE void reduce_strip(const ndr_params &p, const strip<Op, WIDE> &s,
+                             typename Op::Accumulator (&accumulators)[1][NDR_BLOCK], i64 item) {
+  typename Op::Accumulator a = Op::identity();
+  s.fold(p, a, split_of(p, item));
+  accumulators[0][machine::thread()] = a;
+  join_halves<Op>(accumulators, p.tile_runs.row_threads, s.rows);
+  /* Located again: kept, it would take registers that the loop needs for loads. */
+  tile_split whose = split_of(p, machine::opaque(item));
+  groups::place to = s.find(p, whose.tile).to;
+  join_tile_outputs<Op>(p, s, whose, to, [&](int k, int member) {
+    return s.join_columns(p, s.first_column(p, whose), k, member, accumulators[0]);
+  });
+  if (splits_of(p) == 1) return;
+  join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+                                                    [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
 }
 
+/* A block has one item, so that the loop runs once: it may not run twice, as nothing guards `accumulators`. With it the
+ * compiler spills 60 bytes of argmax of bytes, and without it 500. */
 template <class Op> NDR_DEVICE void tile_run_vectors(const ndr_params &p) {
-  tile_runs<Op, true>(p);
+  NDR_SHARED typename Op::Accumulator accumulators[1][NDR_BLOCK];
+  strip<Op, true> s(p);
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) reduce_strip(p, s, accumulators, item);
 }
 
 template <class Op> NDR_DEVICE void tile_run_elements(const ndr_params &p) {
-  tile_runs<Op, false>(p);
+  NDR_SHARED typename Op::Accumulator accumulators[1][NDR_BLOCK];
+  strip<Op, false> s(p);
+  reduce_strip(p, s, accumulators, machine::block());
 }
 
 #endif

@@ -87,68 +87,62 @@ template <class Op> struct staged : groups {
   }
 };
 
-/* The tile is the item: it has no splits, and one unit. */
+/* A tile of one unit has no splits: the block's number is the tile's. */
 template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
-  for (i64 tile = machine::block(); tile < p.work; tile += machine::blocks()) {
-    staged<Op> block(p); /* made again: kept from item to item, what follows from it would take registers */
-    typename staged<Op>::where at = block.find(p, tile);
-    const typename Op::element *stage = await_copy<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
+  staged<Op> block(p);
+  typename staged<Op>::where at = block.find(p, machine::block());
+  const typename Op::element *stage = await_copy<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
 #pragma unroll 1
-    for (int first = 0; first < at.to.outputs; first += block.slots) {
-      typename Op::Accumulator a = Op::identity();
-      int output = first + block.slot;
-      if (output < at.to.outputs) block.fold(p, a, stage, output, p.index_origin, block.own.piece);
-      block.join(a);
-      if (block.member == 0 && output < at.to.outputs)
-        emit_total<Op>(p, block.element_of(p, at.to, block.group_of(p, output), output), a);
-    }
-    machine::barrier();
+  for (int first = 0; first < at.to.outputs; first += block.slots) {
+    typename Op::Accumulator a = Op::identity();
+    int output = first + block.slot;
+    if (output < at.to.outputs) block.fold(p, a, stage, output, p.index_origin, block.own.piece);
+    block.join(a);
+    if (block.member == 0 && output < at.to.outputs)
+      emit_total<Op>(p, block.element_of(p, at.to, block.group_of(p, output), output), a);
   }
 }
 
 /* Splits of tiles; a thread has an output of the tile at most. */
 template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    staged<Op> block(p);
-    typename Op::Accumulator a = Op::identity();
-    {
-      tile_split whose = split_of(p, item);
-      typename staged<Op>::where at = block.find(p, whose.tile);
-      range units = units_of(p, whose.split);
-      /* A unit is copied while the one before it is folded: there is room for two. */
-      typename staged<Op>::unit next = block.find_unit(p, units.begin);
-      copying<typename Op::element> coming = block.copy_unit(p, at, next, 0);
-      int room = block.own.smem_bytes / 2;
+  staged<Op> block(p);
+  typename Op::Accumulator a = Op::identity();
+  {
+    tile_split whose = split_of(p, machine::block());
+    typename staged<Op>::where at = block.find(p, whose.tile);
+    range units = units_of(p, whose.split);
+    /* A unit is copied while the one before it is folded: there is room for two. */
+    typename staged<Op>::unit next = block.find_unit(p, units.begin);
+    copying<typename Op::element> coming = block.copy_unit(p, at, next, 0);
+    int room = block.own.smem_bytes / 2;
 #pragma unroll 1
-      for (i64 number = units.begin; number < units.end; number++) {
-        typename staged<Op>::unit u = next;
-        copying<typename Op::element> current = coming;
-        const typename Op::element *stage;
-        if (number + 1 < units.end) {
-          next = block.find_unit(p, number + 1);
-          coming = block.copy_unit(p, at, next, room);
-          room = block.own.smem_bytes / 2 - room;
-          stage = await_copy<1>(current);
-        } else {
-          stage = await_copy<0>(current);
-        }
-        if (block.slot < at.to.outputs) block.fold(p, a, stage, block.slot, u.index, u.length);
-        machine::barrier();
+    for (i64 number = units.begin; number < units.end; number++) {
+      typename staged<Op>::unit u = next;
+      copying<typename Op::element> current = coming;
+      const typename Op::element *stage;
+      if (number + 1 < units.end) {
+        next = block.find_unit(p, number + 1);
+        coming = block.copy_unit(p, at, next, room);
+        room = block.own.smem_bytes / 2 - room;
+        stage = await_copy<1>(current);
+      } else {
+        stage = await_copy<0>(current);
       }
+      if (block.slot < at.to.outputs) block.fold(p, a, stage, block.slot, u.index, u.length);
+      machine::barrier();
     }
-    block.join(a);
-    tile_split whose = split_of(p, machine::opaque(item)); /* located again, for the same reason */
-    typename staged<Op>::place to = block.find(p, whose.tile).to;
-    auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
-    if (block.member == 0 && block.slot < to.outputs) {
-      if (splits_of(p) == 1)
-        emit_total<Op>(p, result(block.slot), a);
-      else
-        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + block.slot, Op::widen(a));
-    }
-    if (splits_of(p) > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
-    machine::barrier();
   }
+  block.join(a);
+  tile_split whose = split_of(p, machine::opaque(machine::block())); /* located again: kept, it would take registers */
+  typename staged<Op>::place to = block.find(p, whose.tile).to;
+  auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
+  if (block.member == 0 && block.slot < to.outputs) {
+    if (splits_of(p) == 1)
+      emit_total<Op>(p, result(block.slot), a);
+    else
+      save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + block.slot, Op::widen(a));
+  }
+  if (splits_of(p) > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
 }
 
 template <class Op> NDR_DEVICE void tile_staged(const ndr_params &p) {

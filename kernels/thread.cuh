@@ -201,13 +201,10 @@ NDR_DEVICE i64 place_of_column(const ndr_params &p, const team_spot &t, int k) {
 /* A number past the last team has no columns: `columns` is 0 or less. */
 NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   const ndr_param_thread &own = p.thread;
-  i64 along = number, other = 0;
-  if (kept_count(p) > 1) {
-    i64 block = NDR_NEAR_OTHERS(own) > 1 ? number / NDR_NEAR_OTHERS(own) : number;
-    i64 far = is_small(p) ? divide(own.teams, (u32)block) : block / own.axis_teams;
-    along = block - far * own.axis_teams;
-    other = far * NDR_NEAR_OTHERS(own) + number - block * NDR_NEAR_OTHERS(own);
-  }
+  i64 block = NDR_NEAR_OTHERS(own) > 1 ? number / NDR_NEAR_OTHERS(own) : number;
+  i64 far = is_small(p) ? divide(own.teams, (u32)block) : block / own.axis_teams;
+  i64 along = block - far * own.axis_teams, other = far;
+  if (NDR_NEAR_OTHERS(own) > 1) other = far * NDR_NEAR_OTHERS(own) + number - block * NDR_NEAR_OTHERS(own);
   i64 first = along * own.team_columns;
   output_spot at = locate_kept(p, 1, other);
   at.offset += first * p.axes[0].stride;
@@ -234,15 +231,14 @@ NDR_DEVICE team_spot spot_of(const ndr_params &p, i64 tile, int team) {
   return locate_team(p, (tile << (NDR_BLOCK_LOG - NDR_TEAM(p.thread.team).log)) + team);
 }
 
-/* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
- * that the loop needs for loads. */
+/* Folds what this thread reads of its team's columns in a split. */
 template <class Op, reading HOW>
-NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
-  team_spot t = spot_of(p, split_of(p, item).tile, team.number);
+NDR_DEVICE void fold_team(const ndr_params &p, typename Op::Accumulator *a, const team_spot &t, const range &split,
+                          const column_team &team) {
   int first = column<Op, HOW>::first_column(team.lane, (int)t.columns);
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
-  fold_columns<Op, HOW>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
+  fold_columns<Op, HOW>(p, a, base, p.index_origin, split, team.row, team.rows);
 }
 
 /* Which team's outputs this thread writes, and its number among the threads that write them. */
@@ -278,7 +274,9 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
    * they read in different banks. */
   int padding = NDR_NEAR_OTHERS(p.thread) > 1 && NDR_TEAM(p.thread.team).count >= NDR_BLOCK / 32;
   int pitch = NDR_TEAM(p.thread.team).count + padding, base = writer.team * pitch;
-  int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
+  const int AT_ONCE = sizeof(Accumulator) <= 8 ? 7 : 3; /* accumulators that are loaded before they are joined */
+  int log = lanes.log < NDR_WARP_LOG ? NDR_WARP_LOG - lanes.log : 0, apart = lanes.count << log;
+  int warps = team.rows >> log;
 #pragma unroll
   for (int first = 0; first < count; first += width) {
 #pragma unroll
@@ -290,9 +288,18 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
           c = HOW == READ_SPREAD ? n >> lanes.log : n % width;
       int k = column<Op, HOW>::team_column(lane, first + c, (int)t.columns);
       if (k >= t.columns) continue;
-      Accumulator total = accumulators[c][base + lane];
-      for (int row = warp_rows; row < team.rows; row += warp_rows)
-        Op::join(total, accumulators[c][base + (row << lanes.log) + lane]);
+      const Accumulator *at = accumulators[c] + base + lane;
+      Accumulator total = *at;
+#pragma unroll 1
+      for (int w = 1; w < warps; w += AT_ONCE) {
+        Accumulator next[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+          if (w + u < warps) next[u] = at[(w + u) * apart];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+          if (w + u < warps) Op::join(total, next[u]);
+      }
       if (splits_of(p) == 1)
         emit<Op>(p, place_of_column(p, t, k), Op::widen(total));
       else
@@ -345,24 +352,27 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
   const int count = column<Op, HOW>::count;
   const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
-  i64 item = machine::block();
   typename Op::Accumulator a[count];
 #pragma unroll
   for (int c = 0; c < count; c++) a[c] = Op::identity();
-  fold_item<Op, HOW>(p, a, item, team);
+  tile_split whose = split_of(p, machine::block());
+  team_spot t = spot_of(p, whose.tile, team.number);
+  fold_team<Op, HOW>(p, a, t, units_of(p, whose.split), team);
+  if (HOW == READ_ELEMENT || HOW == READ_SHIFTED) { /* located again: kept, it would be spilled */
+    whose = split_of(p, machine::opaque(machine::block()));
+    t = spot_of(p, whose.tile, team.number);
+  }
   /* Joins the rows of a warp. */
   for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count; mask >>= 1) {
 #pragma unroll
     for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
   }
-  i64 again = machine::opaque(item);
   if (splits_of(p) == 1 && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
-    emit_team<Op, HOW>(p, spot_of(p, split_of(p, again).tile, team.number), a, team);
+    emit_team<Op, HOW>(p, t, a, team);
     return;
   }
-  tile_split whose = split_of(p, again);
   team_writer writer(p, team);
-  team_spot t = spot_of(p, whose.tile, writer.team);
+  if (NDR_NEAR_OTHERS(p.thread) > 1) t = spot_of(p, whose.tile, writer.team);
   join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
   if (splits_of(p) == 1) return;
   join_splits<Op, false, column<Op, HOW>::singly ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,

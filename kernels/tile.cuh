@@ -198,27 +198,25 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
   typedef typename Op::element T;
   const int columns = p.tile_columns.rows.columns;
   NDR_SHARED T edge[edges<T>::most];
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    tile_split whose = split_of(p, item);
-    output_spot kept = locate_kept(p, 1, whose.tile);
-    range units = units_of(p, whose.split);
-    int thread = machine::thread(), column = thread < columns ? thread : 0;
-    typename Op::Accumulator mine = Op::identity();
-    for (i64 row = units.begin; row < units.end;) {
-      row_stretch<T> rows(p, p.tile_columns.rows, kept.offset, row, units.end);
-      stretch<T> s(rows.first, rows.rows * columns);
-      edges<T> around(s);
-      T element = T();
-      if (thread < around.count) element = machine::load_element(rows.first + around.at(thread));
-      fold_vectors<Op>(p, mine, s, rows.index, column);
-      if (thread < around.count) edge[thread] = element;
-      machine::barrier();
-      if (thread < columns) fold_edges<Op>(p, mine, around, edge, rows.index, column);
-      machine::barrier();
-      row += rows.rows;
-    }
-    finish_columns<Op>(p, columns, whose, kept.result, mine);
+  tile_split whose = split_of(p, machine::block());
+  output_spot kept = locate_kept(p, 1, whose.tile);
+  range units = units_of(p, whose.split);
+  int thread = machine::thread(), column = thread < columns ? thread : 0;
+  typename Op::Accumulator mine = Op::identity();
+  for (i64 row = units.begin; row < units.end;) {
+    row_stretch<T> rows(p, p.tile_columns.rows, kept.offset, row, units.end);
+    stretch<T> s(rows.first, rows.rows * columns);
+    edges<T> around(s);
+    T element = T();
+    if (thread < around.count) element = machine::load_element(rows.first + around.at(thread));
+    fold_vectors<Op>(p, mine, s, rows.index, column);
+    if (thread < around.count) edge[thread] = element;
+    machine::barrier();
+    if (thread < columns) fold_edges<Op>(p, mine, around, edge, rows.index, column);
+    machine::barrier();
+    row += rows.rows;
   }
+  finish_columns<Op>(p, columns, whose, kept.result, mine);
 }
 
 #endif

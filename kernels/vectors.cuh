@@ -60,17 +60,16 @@ template <class Op> NDR_DEVICE void tile_vectors(const ndr_params &p) {
   i64 vectors = (p.outputs - head) * length / elements, whole = head + vectors * elements / length;
   int rest = head + (int)(p.outputs - whole), thread = machine::thread();
   if (machine::block() == 0 && thread < rest) reduce_row<Op>(p, thread < head ? thread : whole + thread - head);
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    i64 each = p.tile_vectors.item_vectors, first = item * each, end = first + each < vectors ? first + each : vectors;
-    if constexpr (elements < 16)
-      if (length == 1) reduce_vectors<Op, 1>(p, start, first, end, head);
-    if constexpr (elements > 2)
-      if (length == 2) reduce_vectors<Op, 2>(p, start, first, end, head);
-    if constexpr (elements > 4)
-      if (length == 4) reduce_vectors<Op, 4>(p, start, first, end, head);
-    if constexpr (elements > 8)
-      if (length == 8) reduce_vectors<Op, 8>(p, start, first, end, head);
-  }
+  i64 each = p.tile_vectors.item_vectors, first = machine::block() * each,
+      end = first + each < vectors ? first + each : vectors;
+  if constexpr (elements < 16)
+    if (length == 1) reduce_vectors<Op, 1>(p, start, first, end, head);
+  if constexpr (elements > 2)
+    if (length == 2) reduce_vectors<Op, 2>(p, start, first, end, head);
+  if constexpr (elements > 4)
+    if (length == 4) reduce_vectors<Op, 4>(p, start, first, end, head);
+  if constexpr (elements > 8)
+    if (length == 8) reduce_vectors<Op, 8>(p, start, first, end, head);
 }
 
 #endif

@@ -84,26 +84,38 @@ NDR_DEVICE const ndr_param_axis &walked_axis(const ndr_params &p) {
   return p.axes[kept_count(p)];
 }
 
-/* The tile of an item, and which of its splits the item is. */
+/* The tile of an item, and the number of the item's split in it. */
 struct tile_split {
   i64 tile;
   int split;
 };
 
 NDR_DEVICE tile_split split_of(const ndr_params &p, i64 item) {
-  if (splits_of(p) == 1) return {item, 0};
-  u32 split = divide(p.tiles, (u32)item);
+  u32 split = knows(NDR_FACT_WHOLE_TILES) ? 0 : divide(p.tiles, (u32)item);
   return {(u32)item - split * (u32)p.tile_count, (int)split};
 }
 
-/* The units of a split. */
+/* From `begin` to before `end`: units of a split, or outputs of a tile. */
 struct range {
   i64 begin, end;
 };
 
-NDR_DEVICE range units_of(const ndr_params &p, i64 split) {
+NDR_DEVICE range units_of(const ndr_params &p, u32 split) {
   i64 begin = split * p.split_units, end = begin + p.split_units;
   return {begin, end < p.units ? end : p.units};
+}
+
+/* The outputs of a tile (ndr_params.turned). */
+NDR_DEVICE range outputs_of(const ndr_params &p, i64 tile) {
+  i64 begin = tile * p.tile_outputs, end = p.outputs;
+  if (p.turned > 1) {
+    u32 size = (u32)p.axes[0].size, most = p.turned, along = (size + p.tile_outputs - 1) / p.tile_outputs;
+    u32 group = (u32)tile / (along * most), inside = (u32)tile - group * along * most;
+    u32 left = (u32)p.outputs / size - group * most, others = left < most ? left : most;
+    u32 place = inside / others, other = group * most + inside - place * others;
+    begin = (i64)other * size + place * p.tile_outputs, end = (i64)(other + 1) * size;
+  }
+  return {begin, begin + p.tile_outputs < end ? begin + p.tile_outputs : end};
 }
 
 /* ---- elements ---- */

@@ -55,26 +55,24 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
   const ndr_param_operand_runs &own = p.operand_runs;
   const ndr_param_threads &lanes = NDR_LANES(own.lanes);
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    team t = join_team(p, NDR_TEAM(own.team), item);
-    typename Op::Accumulator a = Op::identity();
-    if (t.output < p.outputs) {
-      typename Kit::spot output = Kit::spot::start(q);
-      output.template walk<true>(q, 0, kept_count(p), t.output);
-      int lane = t.thread & (lanes.count - 1);
-      i64 size = walked_axis(p).size;
-      for (i64 unit = t.units.begin + (t.thread >> lanes.log); unit < t.units.end;
-           unit = NDR_NEXT_UNIT(unit + (t.size >> lanes.log))) {
-        quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
-        typename Kit::spot s = output;
-        i64 from = run.rest * own.piece;
-        s.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run.whole);
-        s.template step<true>(q, kept_count(p), from);
-        fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, lanes.count);
-      }
+  team t = join_team(p, NDR_TEAM(own.team), machine::block());
+  typename Op::Accumulator a = Op::identity();
+  if (t.output < t.end) {
+    typename Kit::spot output = Kit::spot::start(q);
+    output.template walk<true>(q, 0, kept_count(p), t.output);
+    int lane = t.thread & (lanes.count - 1);
+    i64 size = walked_axis(p).size;
+    for (i64 unit = t.units.begin + (t.thread >> lanes.log); unit < t.units.end;
+         unit = NDR_NEXT_UNIT(unit + (t.size >> lanes.log))) {
+      quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
+      typename Kit::spot s = output;
+      i64 from = run.rest * own.piece;
+      s.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run.whole);
+      s.template step<true>(q, kept_count(p), from);
+      fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, lanes.count);
     }
-    finish_team<Op>(p, join_team(p, NDR_TEAM(own.team), machine::opaque(item)), a, accumulators);
   }
+  finish_team<Op>(p, join_team(p, NDR_TEAM(own.team), machine::opaque(machine::block())), a, accumulators);
 }
 
 /* ---- operands_short and operands_rows ---- */
@@ -114,28 +112,26 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   const ndr_params &p = q.base;
   const ndr_param_threads &lanes = p.operand_short.lanes;
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    team t = join_team(p, p.operand_short.team, item);
-    typename Op::Accumulator a = Op::identity();
-    typename Kit::spot output = Kit::spot::start(q);
-    if (t.output < p.outputs) output.template walk<true>(q, 0, kept_count(p), t.output);
-    int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
-    i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
-    for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
-      short_runs<Kit, SPOTS, STEPS> runs;
+  team t = join_team(p, p.operand_short.team, machine::block());
+  typename Op::Accumulator a = Op::identity();
+  typename Kit::spot output = Kit::spot::start(q);
+  if (t.output < t.end) output.template walk<true>(q, 0, kept_count(p), t.output);
+  int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
+  i64 end = t.output < t.end ? t.units.end : t.units.begin;
+  for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
+    short_runs<Kit, SPOTS, STEPS> runs;
 #pragma unroll
-      for (int u = 0; u < SPOTS; u++) {
-        if (run + u * apart >= end) continue;
-        runs.spot[u] = output;
-        runs.spot[u].template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run + u * apart);
-        runs.load(q, u, lane, lanes.count);
-      }
-#pragma unroll
-      for (int u = 0; u < SPOTS; u++)
-        if (run + u * apart < end) runs.fold(q, a, u, lane, lanes.count);
+    for (int u = 0; u < SPOTS; u++) {
+      if (run + u * apart >= end) continue;
+      runs.spot[u] = output;
+      runs.spot[u].template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run + u * apart);
+      runs.load(q, u, lane, lanes.count);
     }
-    finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(item)), a, accumulators);
+#pragma unroll
+    for (int u = 0; u < SPOTS; u++)
+      if (run + u * apart < end) runs.fold(q, a, u, lane, lanes.count);
   }
+  finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(machine::block())), a, accumulators);
 }
 
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
@@ -146,32 +142,31 @@ NDR_DEVICE void operands_rows(const ndr_program_params &q) {
   const ndr_param_threads &lanes = p.operand_short.lanes;
   int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
       groups = NDR_BLOCK >> lanes.log;
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    i64 first = item * p.tile_outputs, end = first + p.tile_outputs < p.outputs ? first + p.tile_outputs : p.outputs;
-    for (i64 output = first + group; output - group < end; output += SPOTS * groups) {
-      short_runs<Kit, SPOTS, STEPS> runs;
-      typename Op::Accumulator a[SPOTS];
+  i64 first = machine::block() * p.tile_outputs,
+      end = first + p.tile_outputs < p.outputs ? first + p.tile_outputs : p.outputs;
+  for (i64 output = first + group; output - group < end; output += SPOTS * groups) {
+    short_runs<Kit, SPOTS, STEPS> runs;
+    typename Op::Accumulator a[SPOTS];
 #pragma unroll
-      for (int u = 0; u < SPOTS; u++) {
-        if (output + u * groups >= end) continue;
-        runs.spot[u] = Kit::spot::start(q);
-        runs.spot[u].template walk<true>(q, 0, kept_count(p), output + u * groups);
-        runs.load(q, u, lane, lanes.count);
-      }
-#pragma unroll
-      for (int u = 0; u < SPOTS; u++) {
-        a[u] = Op::identity();
-        if (output + u * groups < end) runs.fold(q, a[u], u, lane, lanes.count);
-      }
-#pragma unroll 1
-      for (int mask = lanes.count >> 1; mask > 0; mask >>= 1) {
-#pragma unroll
-        for (int u = 0; u < SPOTS; u++) Op::join(a[u], shuffle_state(a[u], mask));
-      }
-#pragma unroll
-      for (int u = 0; u < SPOTS; u++)
-        if (lane == 0 && output + u * groups < end) emit_total<Op>(p, runs.spot[u].result, a[u]);
+    for (int u = 0; u < SPOTS; u++) {
+      if (output + u * groups >= end) continue;
+      runs.spot[u] = Kit::spot::start(q);
+      runs.spot[u].template walk<true>(q, 0, kept_count(p), output + u * groups);
+      runs.load(q, u, lane, lanes.count);
     }
+#pragma unroll
+    for (int u = 0; u < SPOTS; u++) {
+      a[u] = Op::identity();
+      if (output + u * groups < end) runs.fold(q, a[u], u, lane, lanes.count);
+    }
+#pragma unroll 1
+    for (int mask = lanes.count >> 1; mask > 0; mask >>= 1) {
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++) Op::join(a[u], shuffle_state(a[u], mask));
+    }
+#pragma unroll
+    for (int u = 0; u < SPOTS; u++)
+      if (lane == 0 && output + u * groups < end) emit_total<Op>(p, runs.spot[u].result, a[u]);
   }
 }
 
@@ -283,32 +278,29 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
   const ndr_params &p = q.base;
   const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
-  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
-    typename Op::Accumulator a[COLUMNS];
+  typename Op::Accumulator a[COLUMNS];
 #pragma unroll
-    for (int k = 0; k < COLUMNS; k++) a[k] = Op::identity();
-    tile_split whose = split_of(p, item);
-    fold_operand_rows<Kit, STEPS>(q, a, whose.tile, units_of(p, whose.split), team);
-    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count;
-         mask >>= 1) {
+  for (int k = 0; k < COLUMNS; k++) a[k] = Op::identity();
+  tile_split whose = split_of(p, machine::block());
+  fold_operand_rows<Kit, STEPS>(q, a, whose.tile, units_of(p, whose.split), team);
+  for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count; mask >>= 1) {
 #pragma unroll
-      for (int k = 0; k < COLUMNS; k++) Op::join(a[k], shuffle_state(a[k], mask));
-    }
-    join_team_rows<Op, COLUMNS>(p, team, a);
-    whose = split_of(p, machine::opaque(item));
-    team_spot out = spot_of(p, whose.tile, team.number);
-    /* The numbers of repeated columns are negative. */
-    int column =
-        Kit::template first_column<STEPS>(team.lane) - repeated_columns<STEPS>(out.columns, p.thread.team_columns);
-#pragma unroll
-    for (int s = 0; s < STEPS; s++) {
-      int first = column + Kit::template column_of<STEPS>(s * V);
-      if (team.row == 0 && (STEPS == 1 || first >= 0)) put_columns<Op, V>(p, whose.split, out, first, a + s * V);
-    }
-    if (splits_of(p) == 1) continue;
-    join_splits<Op, false, 2>(p, whose, out.output, (int)out.columns,
-                              [&](int k) { return out.at.result + k * p.axes[0].result_stride; });
+    for (int k = 0; k < COLUMNS; k++) Op::join(a[k], shuffle_state(a[k], mask));
   }
+  join_team_rows<Op, COLUMNS>(p, team, a);
+  whose = split_of(p, machine::opaque(machine::block()));
+  team_spot out = spot_of(p, whose.tile, team.number);
+  /* The numbers of repeated columns are negative. */
+  int column =
+      Kit::template first_column<STEPS>(team.lane) - repeated_columns<STEPS>(out.columns, p.thread.team_columns);
+#pragma unroll
+  for (int s = 0; s < STEPS; s++) {
+    int first = column + Kit::template column_of<STEPS>(s * V);
+    if (team.row == 0 && (STEPS == 1 || first >= 0)) put_columns<Op, V>(p, whose.split, out, first, a + s * V);
+  }
+  if (splits_of(p) == 1) return;
+  join_splits<Op, false, 2>(p, whose, out.output, (int)out.columns,
+                            [&](int k) { return out.at.result + k * p.axes[0].result_stride; });
 }
 
 #endif

@@ -29,7 +29,6 @@ unsigned ndr_launch_facts(const ndr_launch *launch) {
                    fact_if(p->kept_count == 0, NDR_FACT_NONE_KEPT) | fact_if(p->kept_count == 1, NDR_FACT_ONE_KEPT) |
                    fact_if(p->reduced_count == 0, NDR_FACT_NONE_REDUCED) |
                    fact_if(p->reduced_count == 1, NDR_FACT_ONE_REDUCED);
-  facts |= fact_if(launch->kernel != NDR_KERNEL_TREE_BLOCK, NDR_FACT_ONE_ITEM);
   if (ndr_kernel_has_teams(launch->kernel)) facts |= team_facts(p);
   switch (launch->kernel) {
   case NDR_KERNEL_TILE_STAGED: return facts | staged_facts(p);

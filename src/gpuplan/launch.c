@@ -91,7 +91,7 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
   p->length = problem->length;
   p->index_origin = problem->index_origin;
   p->ddof = problem->ddof;
-  p->splits = p->split_groups = p->group_splits = p->tile_outputs = 1;
+  p->splits = p->split_groups = p->group_splits = p->tile_outputs = p->turned = 1;
   p->kept_count = problem->kept_count;
   p->reduced_count = problem->reduced_count;
   p->small = problem->outputs < INT64_C(1) << 31 && problem->length < INT64_C(1) << 31;
@@ -154,7 +154,8 @@ enum {
   LAG = 20,               /* the slowest multiprocessor ends 1/LAG of a split after the others */
   /* Time, in the bytes that a block reads meanwhile. */
   BLOCK_BYTES = 24 << 10, /* a block's start and end */
-  JOIN_BYTES = 6 << 10,   /* a step of joining: a store and a load */
+  JOIN_BYTES = 28 << 10,  /* joining in one step: a store, a load, and what the last block does then */
+  SECOND_BYTES = 6 << 10, /* the second step */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
 static const double LATER = 0.25; /* what each wave but the first adds, of the time to start and end a block */
@@ -171,24 +172,27 @@ double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, i
   double started = tiles->outputs == 1 ? 1 + LATER * (waves - 1) : waves;
   double time = waves * (bytes - saved) + started * block + bytes / LAG;
   if (splits == 1) return time;
-  time += splits > one_step ? 2 * JOIN_BYTES : JOIN_BYTES;
+  time += splits > one_step ? JOIN_BYTES + SECOND_BYTES : JOIN_BYTES;
   double batches = (double)ndr_join_batches(tiles->outputs, splits, group_splits_of(splits, one_step));
   return time + batches * tiles->words * BATCH_BYTES;
 }
 
-/* Tries 1/16, 1/8, 1/4 and 1/2 of a wave (`waves` is -4 to -1), one_step splits (0), and as many splits as fit into 1
- * to MOST_WAVES waves. */
+/* Tries 1/16 to 1/2 of a wave (`waves` is -5 to -1), one_step splits (0), and as many splits as fit into 1 to
+ * MOST_WAVES waves. */
 int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, int64_t one_step) {
-  enum { MOST_WAVES = 16, HALVES = 4 };
+  enum { MOST_WAVES = 16, PARTS = 5 };
+  static const int divisor[PARTS] = {16, 8, 4, 3, 2};
   int64_t best = 1, count = tiles->count;
   double least = 0;
   if (count < 1) return 1;
-  for (int64_t waves = -HALVES; waves <= MOST_WAVES; waves++) {
-    int64_t splits = waves > 0 ? waves * blocks / count : waves < 0 ? (blocks >> -waves) / count : one_step;
+  for (int64_t waves = -PARTS; waves <= MOST_WAVES; waves++) {
+    int64_t splits = waves > 0   ? waves * blocks / count
+                     : waves < 0 ? blocks / divisor[waves + PARTS] / count
+                                 : one_step;
     if (splits > most) splits = most;
     if (splits < 1) splits = 1;
     double time = ndr_splits_time(tiles, blocks, splits, one_step);
-    if (waves == -HALVES || time < least) best = splits, least = time;
+    if (waves == -PARTS || time < least) best = splits, least = time;
   }
   return best;
 }
@@ -214,7 +218,7 @@ void ndr_launch_end(ndr_launch *launch) {
   p->padded = tiles * p->tile_outputs;
   p->slots = p->splits + (p->split_groups > 1 ? p->split_groups : 0);
   p->work = tiles * p->splits;
-  p->tiles = ndr_divisor(tiles);
+  p->tiles = p->splits > 1 ? ndr_divisor(tiles) : (ndr_param_divisor){.magic = 1}; /* of which every quotient is 0 */
   if (ndr_kernel_has_teams(launch->kernel)) p->thread.teams = ndr_divisor(p->thread.axis_teams);
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
 }

@@ -1,6 +1,8 @@
 /* Planner's half of kernels/listed.cuh: outputs of few elements, in several runs or apart. */
 #include "gpuplan/listed.h"
 
+#include "gpuplan/strided.h"
+
 #include <math.h>
 
 /* Cycles of a multiprocessor for an output that `lanes` threads share: it waits for loads, looks up lines in its
@@ -46,5 +48,6 @@ void ndr_listed_configure(const ndr_canonical *problem, const ndr_device *device
   p->tree_listed.lanes = ndr_threads(best);
   p->tile_outputs = (int)(round * (rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds));
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
+  ndr_launch_turn_results(problem, launch);
   ndr_launch_end(launch);
 }

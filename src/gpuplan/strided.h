@@ -20,6 +20,16 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, int64_t unit_elements, double unit_bytes, int at_once);
 
+/* Whether tiles of the launch can be numbered as ndr_params.turned says. */
+bool ndr_launch_turns(const ndr_launch *launch);
+
+/* Numbers them so, along up to `along` combinations of the other axes. params.work becomes the number of tiles. */
+void ndr_launch_turn(ndr_launch *launch, int64_t along);
+
+/* Does so where results of neighbouring outputs lie in different sectors, and those along another kept axis closer to
+ * each other: that one becomes axes[1]. */
+void ndr_launch_turn_results(const ndr_canonical *problem, ndr_launch *launch);
+
 /* Fills in the launch of tree_strided, which can run every problem. */
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 

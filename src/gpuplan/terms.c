@@ -263,19 +263,21 @@ static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts 
 static counts thread_counts(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS, few = launch->kernel == NDR_KERNEL_THREAD_FEW,
-       spread = launch->kernel == NDR_KERNEL_THREAD_SPREAD;
-  int batch = single   ? NDR_LOADS_THREAD_ELEMENTS
-              : spread ? NDR_SPREAD_ROWS(bytes)
-              : few    ? NDR_FEW_LOADS(bytes)
-                       : NDR_LOADS_THREAD_VECTORS;
-  bool phased = launch->kernel == NDR_KERNEL_THREAD_PHASED;
+       spread = launch->kernel == NDR_KERNEL_THREAD_SPREAD, shifted = launch->kernel == NDR_KERNEL_THREAD_SHIFTED,
+       phased = launch->kernel == NDR_KERNEL_THREAD_PHASED;
+  int batch = single    ? NDR_LOADS_THREAD_ELEMENTS
+              : spread  ? NDR_SPREAD_ROWS(bytes)
+              : few     ? NDR_FEW_LOADS(bytes)
+              : shifted ? NDR_LOADS_THREAD_SHIFTED
+              : phased  ? NDR_LOADS_THREAD_PHASED
+                        : NDR_LOADS_THREAD_VECTORS;
   counts e = dense_counts(p, bytes);
   count_walk(p, phased ? p->thread.rows : p->thread.team.count / p->thread.lanes.count, batch, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
     e.columns = spread ? NDR_SPREAD_COLUMNS : p->thread.parts * (NDR_VECTOR_BYTES / bytes);
-  if (launch->kernel == NDR_KERNEL_THREAD_SHIFTED) e.sectors = 2 * e.fetched; /* by two threads each */
+  if (shifted) e.sectors = 2 * e.fetched; /* by two threads each */
   return e;
 }
 

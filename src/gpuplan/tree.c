@@ -41,6 +41,12 @@ static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device
   return run_bytes(problem) >= (few ? SHORT_RUN_BYTES : LONG_RUN_BYTES);
 }
 
+/* Whether a block or a team would count the elements of a stretch beyond 31 bits: there are too many runs to cut each.
+ */
+static bool runs_are_too_long(const ndr_canonical *problem) {
+  return problem->reduced[0].size > INT32_MAX && run_count(problem) > MOST_RUNS / 4;
+}
+
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (problem->table) return NDR_HAS_TABLE;
@@ -86,6 +92,7 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
   launch->params.tree_runs = (ndr_param_tree_runs){ndr_threads(team), ndr_threads(lanes)};
   ndr_launch_shared(problem, device, launch, team, runs, problem->reduced[0].size, (double)run_bytes(problem),
                     NDR_THREADS / lanes);
+  ndr_launch_turn_results(problem, launch);
 }
 
 /* Whether lanes that read an output's only run find enough of it in vectors. */
@@ -108,7 +115,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     ndr_listed_configure(problem, device, launch);
     return;
   }
-  if (!reduces_fastest(problem)) {
+  if (!reduces_fastest(problem) || runs_are_too_long(problem)) {
     ndr_launch_strided(problem, device, launch);
     return;
   }

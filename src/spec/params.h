@@ -39,7 +39,7 @@ typedef struct ndr_param_axis {
 } ndr_param_axis;
 
 /* Of a number from 2 to 2^31 - 1: n / number is (n * magic) >> (32 + shift) for n < 2^31, as for an axis. magic is 0 of
- * other numbers, which are 1 or not divided by. */
+ * other numbers, which are 1 or not divided by. If it is 1 and shift 0, every quotient is 0. */
 typedef struct ndr_param_divisor {
   unsigned magic;
   unsigned shift;
@@ -290,8 +290,8 @@ typedef struct ndr_param_table {
 /* ---- the argument of every kernel that reduces ---- */
 
 /* Outputs are cut into tiles, and the units of a tile into splits. An item is one split of one tile: item i is split
- * i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block takes one
- * item after the other.
+ * i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block has one
+ * item.
  *
  * The block with the last split of a tile waits for the other splits and joins them. If there are many, split groups
  * are joined first, each by the block with its last split, and then the groups. The partial states lie word-major in
@@ -301,31 +301,19 @@ typedef struct ndr_param_table {
  * The order of the int fields matters: kernels load two that share 8 bytes together, and then hold both in registers.
  */
 typedef struct ndr_params {
-  const void *data;                /* the element that the walk starts at */
-  void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
-  ndr_posted *partials;            /* partial states; all slots are empty between launches */
-  long long outputs;               /* outputs of the problem */
-  long long length;                /* elements that are reduced into each output */
-  long long index_origin;          /* flattened index of the first of these */
-  long long extent;                /* elements from `data` to behind the array's last one */
-  long long work;                  /* number of items, of which a block of threads has one */
-  long long tile_count;            /* tiles */
-  long long units;                 /* units that a tile's splits are cut from */
-  long long split_units;           /* units of a split; the last one may have fewer */
-  long long slots;                 /* partial states of an output */
-  long long padded;                /* outputs that the tiles have room for */
-  double ddof;                     /* of var and std */
-  float limit;                     /* count: 0 counts nonzero elements, infinity counts NaN */
-  unsigned char finalize;          /* NDR_FINALIZE_... */
-  unsigned char partial;           /* whether results are states; word w of output o is at w * outputs + o */
-  unsigned char small;             /* whether outputs and length, and so all numbers to divide, are below 2^31 */
-  int splits;                      /* splits of a tile */
-  int split_groups;                /* groups of splits of a tile */
-  int group_splits;                /* splits of a group; the last one may have fewer */
-  int tile_outputs;                /* outputs of a tile; the last one may have fewer */
-  int kept_count;                  /* kept axes */
-  int reduced_count;               /* reduced axes that are counted over */
-  ndr_param_divisor tiles;         /* of tile_count, where there are splits */
+  /* Most of what a block reads before its first load comes first, then the axes: few lines of the constant cache, each
+   * of which a block waits for about as long as for 20 instructions. */
+  const void *data;                    /* the element that the walk starts at */
+  long long units;                     /* units that a tile's splits are cut from */
+  long long split_units;               /* units of a split; the last one may have fewer */
+  long long tile_count;                /* tiles */
+  ndr_param_divisor tiles;             /* of tile_count; where there are no splits every quotient is 0 */
+  int splits;                          /* splits of a tile */
+  unsigned char kept_count;            /* kept axes */
+  unsigned char reduced_count;         /* reduced axes that are counted over */
+  unsigned char small;                 /* whether outputs and length, and so all numbers to divide, are below 2^31 */
+  unsigned char partial;               /* whether results are states; word w of output o is at w * outputs + o */
+  ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
   union {
     ndr_param_tree_block tree_block;
     ndr_param_tree_runs tree_runs;
@@ -343,7 +331,24 @@ typedef struct ndr_params {
     ndr_param_operand_short operand_short;
     ndr_param_table table;
   };
-  ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
+  long long index_origin;          /* flattened index of the first of the reduced elements */
+  long long work;                  /* number of items, of which a block of threads has one */
+  void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
+  long long outputs;               /* outputs of the problem */
+  long long length;                /* elements that are reduced into each output */
+  long long extent;                /* elements from `data` to behind the array's last one */
+  double ddof;                     /* of var and std */
+  float limit;                     /* count: 0 counts nonzero elements, infinity counts NaN */
+  unsigned char finalize;          /* NDR_FINALIZE_... */
+  int tile_outputs;                /* outputs of a tile; the last one may have fewer */
+  int split_groups;                /* groups of splits of a tile */
+  int group_splits;                /* splits of a group; the last one may have fewer */
+  int turned;                      /* tree_listed, _runs, _strided. 1: a tile is the next tile_outputs outputs. More: it
+                                      lies along axes[0]; tiles are numbered along so many combinations of the other
+                                      kept axes first, then along axes[0], then along the next combinations */
+  ndr_posted *partials;            /* partial states; all slots are empty between launches */
+  long long slots;                 /* partial states of an output */
+  long long padded;                /* outputs that the tiles have room for */
 } ndr_params;
 
 #define NDR_PARAM_NUMBERS 64
@@ -398,7 +403,6 @@ typedef struct ndr_program_params {
 #define NDR_FACT_ONE_UNIT 0x800u        /* tile_staged: units is 1; operands_runs: split_units is 1 */
 #define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors, _dense: tile_runs.shifted is not 0 */
 #define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors, _dense: tile_runs.shifted is 0 */
-#define NDR_FACT_ONE_ITEM 0x8000u       /* the kernel has no loop over items */
 #define NDR_FACT_FEW_ROWS 0x10000u      /* thread_few: times `length`, which is below 16 */
 #define NDR_FACT_BLOCK_TEAMS 0x100000u  /* kernels with teams, operands_runs: a team is a block */
 #define NDR_FACT_WARP_LANES 0x200000u   /* kernels with teams: a warp shares a row */

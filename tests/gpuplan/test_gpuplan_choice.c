@@ -118,6 +118,29 @@ START_TEST(lists_hold_what_an_int_holds) {
 }
 END_TEST
 
+/* Results of neighbouring outputs lie apart in the first four; so many blocks fill a cache line. */
+START_TEST(tiles_are_numbered_along_results) {
+  static const struct {
+    const char *text;
+    int turned;
+  } cases[] = {{"min i16 [468812:4,128:3750496,4:1,2:1875248] /2,3", 64},
+               {"sum i16 [84243:5,38:842430,2:421215] /2", 16},
+               {"sum f32 [84243:5,9:842430,2:421215] /2", 9},
+               {"sum f32 [84243:5,7:842430,3:5897010,2:421215] /3", 21},
+               {"sum i16 [38:842430,84243:5,2:421215] /2", 1},
+               {"sum i16 [843:5,38:842430,2:421215] /2", 1},
+               {"sum f16 [8:3,5960990:24,1:24] /2", 1}};
+  static ndr_plan plan;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    plan_or_fail(&plan, cases[i].text, GPU_COUNT - 1, "tree");
+    const ndr_launch *launch = ndr_plan_launch(&plan, NULL);
+    ck_assert_msg(launch->params.turned == cases[i].turned, "%s: along %d others, not %d", cases[i].text,
+                  launch->params.turned, cases[i].turned);
+    ck_assert_int_eq(launch->params.axes[1].result_stride, i < 4 ? 1 : launch->params.axes[1].result_stride);
+  }
+}
+END_TEST
+
 static void assert_described(const char *problem, int gpu, const char *force, const char *const *parts) {
   static ndr_plan plan;
   char text[4096];
@@ -149,7 +172,8 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("family choice");
   suite_case(suite, "choice", 60, the_owner_of_the_fastest_axis_decides, every_dtype_follows_the_rule,
-             a_forced_family_runs_it_or_says_why_not, lists_hold_what_an_int_holds, NULL);
+             a_forced_family_runs_it_or_says_why_not, lists_hold_what_an_int_holds, tiles_are_numbered_along_results,
+             NULL);
   suite_case(suite, "text", 60, a_plan_says_why_the_others_lost, a_description_can_be_read, NULL);
   return suite_run(suite);
 }

@@ -9,7 +9,7 @@
 #include "support/random.h"
 #include "support/suite.h"
 
-enum { MOST = 500000 }; /* elements of a problem */
+enum { MOST = 1100000 }; /* elements of a problem */
 
 /* How often each element was visited, by output and index; and where in the data elements are, by the problem. */
 typedef struct coverage {
@@ -112,6 +112,8 @@ static const struct {
     {"sum f32 [1000,64] /1", "tree_lanes"},
     {"sum f32 [10000:70,3:20,7:2] /1,2", "tree_listed"},
     {"argmax u8 [20000:50,12] /1", "tree_listed"},
+    {"min i16 [9000:4,20:36000,3:720000,2:1] /3", "tree_listed"},
+    {"sum i16 [30000:5,6:300000,3:1800000,2:150000] /3", "tree_strided"},
     {"sum i8 [2000,70] /1", "tree_lanes"},
     {"sum f32 [20,1024] /0", "thread_vectors"},
     {"sum f32 [100,7:4100,100:41] /0,1", "thread_elements"},

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpuplan/launch.h"
+#include "gpuplan/strided.h"
 #include "memory.h"
 #include "runtime/control.h"
 #include "sanitizer.h"
@@ -36,6 +36,7 @@ twist random_twist(rng *random, ndr_dtype dtype) {
   return (twist){.device = (int)rng_between(random, 0, 2),
                  .past = rng_once_in(random, 2) ? 0 : (size_t)rng_between(random, 0, 15) / alignment * alignment,
                  .splits = rng_once_in(random, 2) ? 0 : splits[rng_between(random, 0, 7)],
+                 .turned = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 9),
                  .order = rng_once_in(random, 4) ? 0 : rng_next(random)};
 }
 
@@ -73,6 +74,10 @@ static void split_again(ndr_launch *launch, int64_t split_units) {
 static void twist_launch(ndr_launch *launch, const twist *how) {
   enum { MOST_BLOCKS = 400 };
   ndr_params *p = &launch->params;
+  if (how->turned > 1 && ndr_launch_turns(launch)) {
+    ndr_launch_turn(launch, how->turned);
+    ndr_launch_end(launch);
+  }
   if (how->splits && can_split(launch)) {
     p->work = p->tile_count;
     int64_t most = p->work ? MOST_BLOCKS / p->work : 1, splits = how->splits > most ? most : how->splits;
@@ -115,8 +120,9 @@ static void last_words(void) {
 #endif
 
 void announce_case(const ndr_problem *problem, const char *family, const twist *how, uint64_t seed) {
-  snprintf(announced, sizeof announced, "%s | family %s, device %d, %zu bytes past, %d splits, order %llx | seed %llu",
-           case_text(problem), family ? family : "any", how->device, how->past, how->splits,
+  snprintf(announced, sizeof announced,
+           "%s | family %s, device %d, %zu bytes past, %d splits, turned by %d, order %llx | seed %llu",
+           case_text(problem), family ? family : "any", how->device, how->past, how->splits, how->turned,
            (unsigned long long)how->order, (unsigned long long)seed);
 #if WITH_ASAN
   __sanitizer_set_death_callback(last_words);

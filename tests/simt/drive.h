@@ -23,6 +23,7 @@ typedef struct twist {
   int device;
   size_t past;    /* of the array */
   int splits;     /* splits to cut each output's reduction in, where the kernel can; 0: as planned */
+  int turned;     /* ndr_params.turned, where the kernel has it; 0 or 1: as planned */
   uint64_t order; /* see launch.h */
 } twist;
 

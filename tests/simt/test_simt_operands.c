@@ -25,11 +25,8 @@ static struct {
   int run;
 } modules[] = {
     {SIMT_MODULE_DIR "/simt_operands.so", 0, {0}, 0},
-    {SIMT_MODULE_DIR "/simt_operands_columns.so",
-     NDR_FACT_ONE_ITEM | NDR_FACT_BLOCK_TEAMS | NDR_FACT_WHOLE_CHUNKS,
-     {0},
-     0},
-    {SIMT_MODULE_DIR "/simt_operands_runs.so", NDR_FACT_ONE_ITEM | NDR_FACT_ONE_UNIT, {0}, 0},
+    {SIMT_MODULE_DIR "/simt_operands_columns.so", NDR_FACT_BLOCK_TEAMS | NDR_FACT_WHOLE_CHUNKS, {0}, 0},
+    {SIMT_MODULE_DIR "/simt_operands_runs.so", NDR_FACT_ONE_UNIT, {0}, 0},
 };
 enum { MODULES = sizeof modules / sizeof *modules };
 

@@ -59,11 +59,24 @@ static void visit_elements(walk *w, spot output, int64_t begin, int64_t end) {
 
 /* ---- the kernels ---- */
 
+/* The outputs of a tile are those from number *begin on, below the one that is returned. */
+static int64_t tile_outputs(const ndr_params *p, int64_t tile, int64_t *begin) {
+  int64_t size = p->axes[0].size, end = p->outputs;
+  *begin = tile * p->tile_outputs;
+  if (p->turned > 1) {
+    int64_t along = (size + p->tile_outputs - 1) / p->tile_outputs, group = tile / (along * p->turned);
+    int64_t others = smaller(p->turned, p->outputs / size - group * p->turned), inside = tile % (along * p->turned);
+    int64_t other = group * p->turned + inside % others;
+    *begin = other * size + inside / others * p->tile_outputs;
+    end = (other + 1) * size;
+  }
+  return smaller(*begin + p->tile_outputs, end);
+}
+
 /* A tile of a block's teams, or of its groups of lanes. */
 static void walk_outputs(walk *w, int64_t tile, int64_t begin, int64_t end) {
-  const ndr_params *p = w->p;
-  for (int64_t o = tile * p->tile_outputs; o < smaller((tile + 1) * p->tile_outputs, p->outputs); o++)
-    visit_elements(w, locate_output(w, o), begin, end);
+  int64_t first, last = tile_outputs(w->p, tile, &first);
+  for (int64_t o = first; o < last; o++) visit_elements(w, locate_output(w, o), begin, end);
 }
 
 static void walk_tree_block(walk *w, int64_t tile, int64_t split) {
@@ -173,13 +186,12 @@ static void walk_groups(walk *w, const ndr_param_groups *g, int64_t tile, spot r
 /* Blocks have whole outputs, of no more elements than the list holds. */
 static void walk_tree_listed(walk *w, int64_t item) {
   const ndr_params *p = w->p;
-  int64_t first = item * p->tile_outputs;
+  int64_t first, last = tile_outputs(p, item, &first);
   expect(w, p->length <= NDR_LISTED_ELEMENTS, "the list is too short");
   for (int64_t n = 0; n < p->length; n++)
     expect(w, locate_reduced(w, 0, n).offset <= INT32_MAX && locate_reduced(w, 0, n).other <= INT32_MAX,
            "an element lies too far behind the first");
-  for (int64_t o = first; o < smaller(first + p->tile_outputs, p->outputs); o++)
-    visit_elements(w, locate_output(w, o), 0, p->length);
+  for (int64_t o = first; o < last; o++) visit_elements(w, locate_output(w, o), 0, p->length);
 }
 
 /* Blocks have whole rows, which fit in shared memory. */

@@ -99,6 +99,21 @@ START_TEST(test_short_runs) {
 }
 END_TEST
 
+/* So many outputs that tiles are numbered along their results, which lie along the second kept axis or the third. */
+START_TEST(test_turned_lists) {
+  static const char *const texts[] = {"max i16 [70000:4,20:280000,2:1] /2",
+                                      "max i16 [70000:4,10:280000,2:2800000,2:1] /3"};
+  rng random = {first_seed()};
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  twist how = {0};
+  if (dtype != NDR_I16) return;
+  assert_ok(ndr_problem_parse(texts[_i], &problem));
+  announce_case(&problem, "tree", &how, first_seed());
+  outcome came = run_forced(&problem, "tree", planned_for, &how, &random);
+  ck_assert_msg(!came.why[0] && came.ran, "%s\n  %s", announced_case(), came.why);
+}
+END_TEST
+
 /* Bytes from the start of a vector to an element that may lie there, around byte `place`. */
 static int offset_at(int place) {
   int alignment = (int)ndr_dtype_alignment(dtype);
@@ -402,6 +417,7 @@ int main(int argc, char **argv) {
     tcase_add_loop_test(operators, test_operator, 0, NDR_OP_COUNT);
   if (argc == 2) tcase_add_loop_test(operators, test_rows_in_vectors, 0, 4);
   if (argc == 2) tcase_add_loop_test(operators, test_short_runs, 0, 10);
+  if (argc == 2) tcase_add_loop_test(operators, test_turned_lists, 0, 2);
   suite_add_tcase(suite, operators);
   TCase *places = tcase_create("places");
   tcase_set_timeout(places, 600);

@@ -101,12 +101,12 @@ END_TEST
 
 /* So many outputs that tiles are numbered along their results, which lie along the second kept axis or the third. */
 START_TEST(test_turned_lists) {
-  static const char *const texts[] = {"max i16 [70000:4,20:280000,2:1] /2",
-                                      "max i16 [70000:4,10:280000,2:2800000,2:1] /3"};
+  static const char *const texts[] = {"max f16 [70000:4,20:280000,2:1] /2",
+                                      "max f16 [70000:4,10:280000,2:2800000,2:1] /3"};
   rng random = {first_seed()};
   ndr_problem problem = NDR_PROBLEM_INIT;
   twist how = {0};
-  if (dtype != NDR_I16) return;
+  if (dtype != NDR_F16) return;
   assert_ok(ndr_problem_parse(texts[_i], &problem));
   announce_case(&problem, "tree", &how, first_seed());
   outcome came = run_forced(&problem, "tree", planned_for, &how, &random);

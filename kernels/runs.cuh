@@ -165,9 +165,8 @@ template <class Op, bool WIDE> struct strip : groups {
   }
 };
 
-template <class Op, bool WIDE>
-NDR_DEVICE void reduce_strip(const ndr_params &p, const strip<Op, WIDE> &s,
-                             typename Op::Accumulator (&accumulators)[1][NDR_BLOCK], i64 item) {
+template <class Op, bool WIDE> NDR_DEVICE void reduce_strip(const ndr_params &p, const strip<Op, WIDE> &s, i64 item) {
+  NDR_SHARED typename Op::Accumulator accumulators[1][NDR_BLOCK];
   typename Op::Accumulator a = Op::identity();
   s.fold(p, a, split_of(p, item));
   accumulators[0][machine::thread()] = a;
@@ -186,15 +185,12 @@ NDR_DEVICE void reduce_strip(const ndr_params &p, const strip<Op, WIDE> &s,
 /* A block has one item, so that the loop runs once: it may not run twice, as nothing guards `accumulators`. With it the
  * compiler spills 60 bytes of argmax of bytes, and without it 500. */
 template <class Op> NDR_DEVICE void tile_run_vectors(const ndr_params &p) {
-  NDR_SHARED typename Op::Accumulator accumulators[1][NDR_BLOCK];
   strip<Op, true> s(p);
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) reduce_strip(p, s, accumulators, item);
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) reduce_strip(p, s, item);
 }
 
 template <class Op> NDR_DEVICE void tile_run_elements(const ndr_params &p) {
-  NDR_SHARED typename Op::Accumulator accumulators[1][NDR_BLOCK];
-  strip<Op, false> s(p);
-  reduce_strip(p, s, accumulators, machine::block());
+  reduce_strip(p, strip<Op, false>(p), machine::block());
 }
 
 #endif

@@ -113,6 +113,7 @@ struct team {
   i64 output, end; /* the team's output, if that is below `end` */
   range units;
   tile_split whose;
+  NDR_DEVICE bool has_output() const { return output < end; }
 };
 
 NDR_DEVICE team join_team(const ndr_params &p, const ndr_param_threads &threads, i64 block) {
@@ -136,7 +137,7 @@ NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Acc
     return;
   }
   join_lanes<Op>(a, t.size);
-  if (t.thread == 0 && t.output < t.end) emit_total<Op>(p, locate_output(p, t.output).result, a);
+  if (t.thread == 0 && t.has_output()) emit_total<Op>(p, locate_output(p, t.output).result, a);
 }
 
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
@@ -144,7 +145,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   team t = join_team(p, p.tree_runs.team, machine::block());
   typename Op::Accumulator a = Op::identity();
-  if (t.output < t.end) {
+  if (t.has_output()) {
     const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, t.output).offset;
     int lane = t.thread & (lanes.count - 1);
     for (i64 run = t.units.begin + (t.thread >> lanes.log); run < t.units.end; run += t.size >> lanes.log) {
@@ -185,9 +186,9 @@ template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p)
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   team t = join_team(p, p.tree_strided.team, machine::block());
   typename Op::Accumulator a = Op::identity();
-  i64 end = t.output < t.end ? t.units.end : t.units.begin;
+  i64 end = t.has_output() ? t.units.end : t.units.begin;
   const typename Op::element *base =
-      (const typename Op::element *)p.data + (t.output < t.end ? locate_output(p, t.output).offset : 0);
+      (const typename Op::element *)p.data + (t.has_output() ? locate_output(p, t.output).offset : 0);
   i64 n = t.units.begin + t.thread;
   if (reduced_count(p) == 1 && n < end) {
     const ndr_param_axis &axis = walked_axis(p);
@@ -271,8 +272,9 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
     output_spot s = {0, 0};
     if (output < p.outputs) {
       s = locate_output(p, output);
-      fold_stretch<Op, NDR_LOADS_TREE_LANES>(p, a, (const typename Op::element *)p.data + s.offset, walked_axis(p).size,
-                                             p.index_origin, walked_axis(p).index_step, lane, lanes.count);
+      fold_stretch<Op, NDR_LOADS_TREE_LANES>(p, a, (const typename Op::element *)p.data + s.offset,
+                                             (u32)walked_axis(p).size, p.index_origin, walked_axis(p).index_step, lane,
+                                             lanes.count);
     }
     join_lanes<Op>(a, lanes.count);
     if (lane == 0 && output < p.outputs) emit_total<Op>(p, s.result, a);

@@ -57,7 +57,7 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   team t = join_team(p, NDR_TEAM(own.team), machine::block());
   typename Op::Accumulator a = Op::identity();
-  if (t.output < t.end) {
+  if (t.has_output()) {
     typename Kit::spot output = Kit::spot::start(q);
     output.template walk<true>(q, 0, kept_count(p), t.output);
     int lane = t.thread & (lanes.count - 1);
@@ -115,9 +115,9 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   team t = join_team(p, p.operand_short.team, machine::block());
   typename Op::Accumulator a = Op::identity();
   typename Kit::spot output = Kit::spot::start(q);
-  if (t.output < t.end) output.template walk<true>(q, 0, kept_count(p), t.output);
+  if (t.has_output()) output.template walk<true>(q, 0, kept_count(p), t.output);
   int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
-  i64 end = t.output < t.end ? t.units.end : t.units.begin;
+  i64 end = t.has_output() ? t.units.end : t.units.begin;
   for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
     short_runs<Kit, SPOTS, STEPS> runs;
 #pragma unroll

@@ -172,7 +172,7 @@ double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, i
   double started = tiles->outputs == 1 ? 1 + LATER * (waves - 1) : waves;
   double time = waves * (bytes - saved) + started * block + bytes / LAG;
   if (splits == 1) return time;
-  time += splits > one_step ? JOIN_BYTES + SECOND_BYTES : JOIN_BYTES;
+  time += JOIN_BYTES + (splits > one_step ? SECOND_BYTES : 0);
   double batches = (double)ndr_join_batches(tiles->outputs, splits, group_splits_of(splits, one_step));
   return time + batches * tiles->words * BATCH_BYTES;
 }

@@ -1,9 +1,9 @@
 /* Planner's half of kernels/listed.cuh: outputs of few elements, in several runs or apart. */
 #include "gpuplan/listed.h"
 
-#include "gpuplan/strided.h"
-
 #include <math.h>
+
+#include "gpuplan/strided.h"
 
 /* Cycles of a multiprocessor for an output that `lanes` threads share: it waits for loads, looks up lines in its
  * first-level cache, and issues instructions. */

@@ -5,6 +5,8 @@
 #include "cpu/cursor.h"
 #include "cpu/fold/fold.h"
 
+struct ndr_tile_place; /* cpu/program/machine.h */
+
 /* What one op does with a tile. */
 typedef struct ndr_engine_op {
   int number; /* its index in the problem */
@@ -57,10 +59,12 @@ static inline int64_t ndr_spare_behind(const ndr_tile *tile, int64_t to_end) {
   return tile->lane_stride == 1 ? to_end - last_row - tile->lanes : 0;
 }
 
-/* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
- * number in its chunk. `ahead`: elements to the tile where prefetching goes on (ndr_tile.ahead). */
+/* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `place`: where it is in the
+ * arrays of programs, if there are any; it is written to. `position` is the tile's number in its chunk. `ahead`:
+ * elements to the tile where prefetching goes on (ndr_tile.ahead). */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
-                     const ndr_cursor *reduced, uint64_t *block, int64_t position, int64_t ahead, bool fresh);
+                     const ndr_cursor *reduced, struct ndr_tile_place *place, uint64_t *block, int64_t position,
+                     int64_t ahead, bool fresh);
 
 /* Moves a tile to its rows along the scattered axis, the first of which is number `first`. Gathers them into
  * scratch where lanes lie apart. */

@@ -185,7 +185,8 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
 }
 
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
-                     const ndr_cursor *reduced, uint64_t *block, int64_t position, int64_t ahead, bool fresh) {
+                     const ndr_cursor *reduced, ndr_tile_place *place, uint64_t *block, int64_t position, int64_t ahead,
+                     bool fresh) {
   const ndr_nest *nest = engine->nest;
   int64_t blocks = nest->row_axis < 0 ? 0 : reduced->at[nest->row_axis];
   uint64_t *states = block + position * nest->period;
@@ -206,11 +207,9 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
     scattered = reduced->at[nest->scattered_axis] * nest->reduced[nest->scattered_axis].share;
   if (engine->rows && !nest->rows_scattered)
     tile.data = (const char *)tile.data + engine->rows[scattered] * engine->problem->row_stride * engine->bytes;
-  ndr_tile_place place;
-  if (engine->machine) ndr_machine_find(engine->machine, kept, reduced, &place);
   if (nest->form == NDR_NEST_RUN) {
     int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;
-    fold_run(engine, scratch, &place, &tile, offset, left < full + row ? left : full, states);
+    fold_run(engine, scratch, place, &tile, offset, left < full + row ? left : full, states);
     return;
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;
@@ -220,5 +219,5 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   if (nest->layers > 1) gather_layers(engine, scratch, ndr_layers_at(nest, kept), &tile);
   if (nest->rows_scattered) ndr_engine_find_rows(engine, scratch, scattered, &tile);
   tile.rows_ahead = nest->rows_ahead < tile.rows ? nest->rows_ahead : tile.rows;
-  fold_tile(engine, scratch, &place, &tile, states);
+  fold_tile(engine, scratch, place, &tile, states);
 }

@@ -48,14 +48,40 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 
 /* ---- tasks ---- */
 
-/* Elements from a tile to the one that is folded after it: at the next position; after the last one, at the first
- * position and the next step; after the last step, at the next chunk's first position and the first step, whose offset
- * is `first_step`. */
-static int64_t to_next(const ndr_cursor *start, const ndr_cursor *kept, const ndr_cursor *reduced, int64_t first_step,
-                       bool same_step, bool same_chunk) {
-  if (same_step) return ndr_cursor_next(kept) - kept->offset;
-  if (same_chunk) return start->offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
-  return ndr_cursor_next(kept) - kept->offset + first_step - reduced->offset;
+/* Where a task is: the cursors of a tile, and those of the chunk's first position and the task's first step. */
+typedef struct walk {
+  ndr_cursor kept, reduced, first_kept, first_reduced;
+  bool same_step, same_chunk; /* whether the tile that is folded after it is at this step, and of this chunk */
+} walk;
+
+/* Moves a walk to the tile that is folded after it: at the next position; after the last one, at the first position and
+ * the next step; after the last step, at the next chunk's first position and the first step. */
+static void move_on(walk *at) {
+  if (at->same_step || !at->same_chunk)
+    ndr_cursor_advance(&at->kept);
+  else
+    at->kept = at->first_kept;
+  if (at->same_step) return;
+  if (at->same_chunk)
+    ndr_cursor_advance(&at->reduced);
+  else
+    at->reduced = at->first_reduced;
+}
+
+/* Elements from a tile to the one where move_on goes. */
+static int64_t to_next(const walk *at) {
+  const ndr_cursor *kept = &at->kept, *reduced = &at->reduced;
+  if (at->same_step) return ndr_cursor_next(kept) - kept->offset;
+  if (at->same_chunk) return at->first_kept.offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
+  return ndr_cursor_next(kept) - kept->offset + at->first_reduced.offset - reduced->offset;
+}
+
+/* Finds where a tile of the arrays of programs is, and the one after it. */
+static void find_place(const struct ndr_machine *machine, const walk *at, ndr_tile_place *place) {
+  walk next = *at;
+  ndr_machine_find(machine, &at->kept, &at->reduced, place->at);
+  move_on(&next);
+  ndr_machine_find(machine, &next.kept, &next.reduced, place->next);
 }
 
 /* Folds split number `split` for `count` positions; returns the block with their states. */
@@ -65,19 +91,21 @@ static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, 
   int64_t each = nest->steps / nest->splits, more = nest->steps % nest->splits;
   int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more);
   level_stack levels = {.blocks = scratch->levels, .block = nest->block, .count = nest->levels};
-  ndr_cursor start, kept, reduced;
-  ndr_cursor_seek(&start, nest->kept, nest->kept_count, first);
-  ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, step);
-  const int64_t first_step = reduced.offset;
-  for (; step < end; step++, ndr_cursor_advance(&reduced)) {
+  walk at;
+  ndr_cursor_seek(&at.first_kept, nest->kept, nest->kept_count, first);
+  ndr_cursor_seek(&at.first_reduced, nest->reduced, nest->reduced_count, step);
+  at.reduced = at.first_reduced;
+  for (; step < end; step++, ndr_cursor_advance(&at.reduced)) {
     make_room(engine, &levels);
     bool fresh = levels.taken[0]++ == 0;
-    kept = start;
-    for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&kept)) {
-      int64_t ahead = nest->ahead;
-      if (!ahead && nest->rows_ahead)
-        ahead = to_next(&start, &kept, &reduced, first_step, position + 1 < count, step + 1 < end || nest->splits > 1);
-      ndr_engine_fold(engine, scratch, &kept, &reduced, levels.blocks, position, ahead, fresh);
+    at.kept = at.first_kept;
+    at.same_chunk = step + 1 < end || nest->splits > 1;
+    for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&at.kept)) {
+      ndr_tile_place place;
+      at.same_step = position + 1 < count;
+      int64_t ahead = nest->ahead || !nest->rows_ahead ? nest->ahead : to_next(&at);
+      if (engine->machine) find_place(engine->machine, &at, &place);
+      ndr_engine_fold(engine, scratch, &at.kept, &at.reduced, &place, levels.blocks, position, ahead, fresh);
     }
   }
   return gather_levels(engine, &levels);

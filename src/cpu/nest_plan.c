@@ -213,8 +213,7 @@ void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
   installed.threads = choose_threads(nest, plan);
   installed.nanoseconds = nanoseconds_of(nest, &plan->problem);
-  if (ndr_machine_there(&plan->problem))
-    ndr_machine_size(&plan->problem, nest, &installed.shared_bytes, &installed.program_bytes);
+  if (ndr_machine_there(&plan->problem)) ndr_machine_size(&plan->problem, &installed);
   installed.scratch_bytes += (installed.program_bytes + 255) / 256 * 256;
   memcpy(plan->config, &installed, sizeof installed);
   plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)installed.scratch_bytes);

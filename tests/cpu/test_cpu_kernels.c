@@ -126,11 +126,14 @@ static void check_dtype(rng *random, ndr_dtype dtype) {
 
 /* ---- kernels with an array factors the elements ---- */
 
-/* The kernels of an instruction set for a dtype: weighted, masked, and the sum of products. */
+/* The kernels of an instruction set for a dtype: weighted, masked, sums of products and squared differences, and counts
+ * of comparisons. */
+enum { FACTORS_KERNELS = 2 * NDR_FACTORS_COUNT + 2 + NDR_COMPARE_COUNT };
 static ndr_fold *factors_kernel(const ndr_isa *isa, ndr_dtype dtype, int number) {
   if (number < NDR_FACTORS_COUNT) return isa->weighted[dtype][number];
   if (number < 2 * NDR_FACTORS_COUNT) return isa->masked[dtype][number - NDR_FACTORS_COUNT];
-  return isa->product[dtype];
+  number -= 2 * NDR_FACTORS_COUNT;
+  return number == 0 ? isa->product[dtype] : number == 1 ? isa->difference[dtype] : isa->compared[dtype][number - 2];
 }
 
 static void check_factors(rng *random, ndr_dtype dtype) {
@@ -146,7 +149,7 @@ static void check_factors(rng *random, ndr_dtype dtype) {
   array_fill(&mask, random, FILL_SMALL);
   tile.data = (const char *)elements.tensor.data + elements.tensor.byte_offset;
   tile.factors_stride = rng_once_in(random, 3) ? 0 : tile.row_stride;
-  for (int k = 0; k <= 2 * NDR_FACTORS_COUNT; k++) {
+  for (int k = 0; k < FACTORS_KERNELS; k++) {
     const test_array *factors = k / NDR_FACTORS_COUNT == 1 ? &mask : &weights;
     tile.factors = (const char *)factors->tensor.data + factors->tensor.byte_offset;
     fold(factors_kernel(known[0], dtype, k), &tile, expected);

@@ -270,7 +270,7 @@ static void check_options(rng *random, ndr_dtype dtype) {
 /* ---- operators of one's own ---- */
 
 static bool add_own(rng *random, setting *s, const char *text) {
-  double values[3] = {0.5, 1, -2};
+  double values[3] = {rng_once_in(random, 2) ? 0.5 : 2, 1, -2};
   assert_ok(ndr_operator_create(&s->own, text, NULL, 0));
   int parameters = ndr_operator_parameters(s->own);
   if (parameters) {
@@ -288,13 +288,13 @@ static bool add_own(rng *random, setting *s, const char *text) {
   return true;
 }
 
-static void check_own(rng *random, ndr_dtype dtype) {
+static void check_text(rng *random, ndr_dtype dtype, const char *text) {
   setting s;
   outcome tried;
   start(random, &s, dtype);
   s.how = FILL_SMALL;
   array_fill(&s.arrays[0], random, s.how);
-  add_own(random, &s, texts[rng_between(random, 0, TEXTS - 1)]);
+  add_own(random, &s, text);
   if (rng_once_in(random, 3)) add_array(random, &s, NDR_WHERE, NDR_BOOL, FILL_WIDE);
   if (rng_once_in(random, 3)) s.problem.ops[s.problem.op_count++] = NDR_COUNT;
   if (run(&s, "scalar", 1, &tried)) { /* else the operator is not defined for these dtypes */
@@ -302,6 +302,22 @@ static void check_own(rng *random, ndr_dtype dtype) {
     check(random, &s);
   }
   finish(&s);
+}
+
+static void check_own(rng *random, ndr_dtype dtype) {
+  check_text(random, dtype, texts[rng_between(random, 0, TEXTS - 1)]);
+}
+
+/* Folds that have kernels of their own. */
+static void check_fused(rng *random, ndr_dtype dtype) {
+  static const char *const fused[] = {
+      "order(x, y; t): a += x < t, b += x <= y, c += x > t, d += t <= x -> a + 3 * b + 5 * c + 7 * d",
+      "alike(x, y; t): a += x == y, b += x != t, c += y == t, n += 1 -> a - b + c * n",
+      "apart(x, y; t): s += (x - y)**2, u += (t - x)**2, v += (y - t)**2 -> s + 2 * u - v",
+      "product(x, y): s += x * y, t += x * x -> s + t",
+  };
+  if (dtype != NDR_F32 && dtype != NDR_F64) return;
+  for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) check_text(random, dtype, fused[i]);
 }
 
 /* ---- the same bits as built-in operators ---- */
@@ -372,6 +388,21 @@ START_TEST(own_avx512) {
 }
 END_TEST
 
+START_TEST(fused_baseline) {
+  check_all("baseline", check_fused);
+}
+END_TEST
+
+START_TEST(fused_avx2) {
+  check_all("avx2", check_fused);
+}
+END_TEST
+
+START_TEST(fused_avx512) {
+  check_all("avx512", check_fused);
+}
+END_TEST
+
 static void check_bits(rng *random, ndr_dtype dtype) {
   check_same(random, dtype, "f(x): s += x -> s", NDR_SUM);
   check_same(random, dtype, "f(x): s *= x -> s", NDR_PROD);
@@ -390,6 +421,7 @@ int main(void) {
   Suite *suite = suite_create("cpu programs");
   suite_case(suite, "options", 300, options_baseline, options_avx2, options_avx512, NULL);
   suite_case(suite, "own operators", 300, own_baseline, own_avx2, own_avx512, NULL);
+  suite_case(suite, "fused", 300, fused_baseline, fused_avx2, fused_avx512, NULL);
   suite_case(suite, "bits", 300, updates_have_the_bits_of_built_in_operators, NULL);
   return suite_run(suite);
 }

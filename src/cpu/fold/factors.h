@@ -9,16 +9,8 @@
 
 #define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
 
-/* Rows that follow each other in memory are prefetched: computing holds up the loads by which processors see streams.
- */
-#define PREFETCH_ROW(x, w)                                                                                             \
-  if (ahead) {                                                                                                         \
-    prefetch_row(x, (size_t)lanes * sizeof(ELEMENT));                                                                  \
-    prefetch_row(w, (size_t)lanes * sizeof(WEIGHT));                                                                   \
-  }
-
 /* Needs `done`, the lanes of the steps before, and `lanes`. */
-#define EACH_STEP(width) for (int64_t l; (l = next_step(done, width, lanes)) >= 0; done = l + (width))
+#define EACH_STEP(width) for (int64_t l; (l = next_step(done, width, RUN_PART, lanes)) >= 0; done = l + (width))
 
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
@@ -32,11 +24,14 @@
   if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
   EACH_STEP(width) {                                                                                                   \
+    const int64_t soon_x = soon(tile, tile->ahead, l, width, sizeof(ELEMENT));                                         \
+    const int64_t soon_w = soon(tile, tile->factors_ahead, l, width, sizeof(WEIGHT));                                  \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
       const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
-      PREFETCH_ROW(x, w)                                                                                               \
+      if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof(ELEMENT));                          \
+      if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof(WEIGHT));                           \
       PARTS(ADD_SUM)                                                                                                   \
     }                                                                                                                  \
     PARTS(STORE_SUM)                                                                                                   \
@@ -47,7 +42,6 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
-  const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
   if (!counts) { /* with them, sixteen accumulators were no faster than eight */
     SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   }
@@ -178,7 +172,6 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef LANE_TERMS
 #undef PART_TERMS
 #undef WEIGHTS_OF
-#undef PREFETCH_ROW
 #undef EACH_STEP
 #undef BEGIN_SUM
 #undef ADD_SUM

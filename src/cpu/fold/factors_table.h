@@ -1,18 +1,27 @@
 /* The kernels of factors.h: f32 or f64 with weights of the same dtype, or with a mask, whose bytes are 0 where an
- * element does not count; and sums of f32 products. */
+ * element does not count; sums of f32 products and of squared differences. And those of compare.h. */
 #define ONE_PART(X) X(0)
 #define TWO_PARTS(X) X(0) X(1)
 #define FOUR_PARTS(X) X(0) X(1) X(2) X(3)
 #define EIGHT_PARTS_AT_ONCE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
 #ifdef RUN_PART
-/* The first lane of the next step of `width` lanes after the first `done`; -1: take a narrower step. A last step may
- * overlap the one before, whose lanes it computes again to the same values, if more than half of its lanes are new or
- * none is narrower. */
-static inline int64_t next_step(int64_t done, int64_t width, int64_t lanes) {
+/* The first lane of the next step of `width` lanes after the first `done`; -1: take a narrower step, of which the
+ * narrowest has `least` lanes. A last step may overlap the one before, whose lanes it computes again to the same
+ * values, if more than half of its lanes are new or none is narrower. */
+static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int64_t lanes) {
   if (done + width <= lanes) return done;
-  bool overlaps = lanes >= width && (2 * (lanes - done) > width || (width == RUN_PART && lanes > done));
+  bool overlaps = lanes >= width && (2 * (lanes - done) > width || (width == least && lanes > done));
   return overlaps ? lanes - width : -1;
+}
+
+/* Bytes from the elements of a step of `width` lanes to what is prefetched with them: computing holds up the loads by
+ * which processors see streams. It is the next step's lanes or, with the last step, the first ones of the tile that
+ * begins `ahead` bytes later; of runs, whose rows are a step long, what lies a page later. 0: nothing. */
+static inline int64_t soon(const ndr_tile *tile, int64_t ahead, int64_t lane, int64_t width, int64_t bytes) {
+  if (ahead == 0) return 0;
+  if (tile->period < tile->lanes) return AHEAD;
+  return lane + 2 * width <= tile->lanes ? width * bytes : ahead - lane * bytes;
 }
 #endif
 
@@ -73,6 +82,38 @@ static inline int64_t next_step(int64_t done, int64_t width, int64_t lanes) {
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)((x) * (w))
 #define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_PRODUCT_F32(x, w)
 #include "cpu/fold/factors.h"
+
+/* So are differences and their squares. */
+#define NAME(kernel) difference_##kernel##_f32
+#define ELEMENT float
+#define WEIGHT float
+#define LANE_TERMS(x, w) const double weight = 0, term = (double)(((x) - (w)) * ((x) - (w)))
+#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_DIFFERENCE_F32(x, w)
+#include "cpu/fold/factors.h"
+#define NAME(kernel) difference_##kernel##_f64
+#define ELEMENT double
+#define WEIGHT double
+#define LANE_TERMS(x, w) const double weight = 0, term = ((x) - (w)) * ((x) - (w))
+#define PART_TERMS(x, w) const run_part weight = {0}, distance = WIDEN_F64(x) - WIDEN_F64(w), term = distance * distance
+#include "cpu/fold/factors.h"
+
+#define NAME(how) counted_##how##_f32
+#define ELEMENT float
+#define COUNT int32_t
+#include "cpu/fold/compare.h"
+#define NAME(how) counted_##how##_f64
+#define ELEMENT double
+#define COUNT int64_t
+#include "cpu/fold/compare.h"
+
+#define COMPARED_KERNELS(name)                                                                                         \
+  {                                                                                                                    \
+    [NDR_COMPARE_LESS] = name(less), [NDR_COMPARE_LESS_EQUAL] = name(less_equal),                                      \
+    [NDR_COMPARE_GREATER] = name(greater), [NDR_COMPARE_GREATER_EQUAL] = name(greater_equal),                          \
+    [NDR_COMPARE_EQUAL] = name(equal), [NDR_COMPARE_UNEQUAL] = name(unequal)                                           \
+  }
+#define COUNTED_F32(how) counted_##how##_f32
+#define COUNTED_F64(how) counted_##how##_f64
 
 #define FACTORS_KERNELS(name)                                                                                          \
   {                                                                                                                    \

@@ -22,8 +22,9 @@
 
 typedef struct ndr_tile {
   const void *data;
-  const void *factors;    /* only kernels of masked.h and factors.h look at it */
+  const void *factors;    /* only kernels of masked.h, factors.h and compare.h look at it */
   int64_t factors_stride; /* its row_stride */
+  int64_t factors_ahead;  /* its `ahead` */
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
@@ -35,7 +36,8 @@ typedef struct ndr_tile {
   int64_t index, index_row, index_lane;
   /* With row r is prefetched row r + rows_ahead or, past the last, row r + rows_ahead - rows of the tile that begins
    * `ahead` bytes after this one; nothing if both are 0. With rows_at, and if ahead is 0, past the last are the rows
-   * that follow in rows_at. 0 <= rows_ahead <= rows. */
+   * that follow in rows_at. 0 <= rows_ahead <= rows. Kernels of factors.h and compare.h look at `ahead` alone: 0 is
+   * nothing. */
   int64_t rows_ahead, ahead;
   int64_t run_ahead; /* bytes ahead of a run's elements that kernels of across.h prefetch; 0: a page */
   bool cached;       /* the elements were just written, and are in a cache */
@@ -120,6 +122,17 @@ typedef enum ndr_factors {
   NDR_FACTORS_COUNT
 } ndr_factors;
 
+/* How an element compares with what factors it. */
+typedef enum ndr_compare {
+  NDR_COMPARE_LESS,
+  NDR_COMPARE_LESS_EQUAL,
+  NDR_COMPARE_GREATER,
+  NDR_COMPARE_GREATER_EQUAL,
+  NDR_COMPARE_EQUAL,
+  NDR_COMPARE_UNEQUAL,
+  NDR_COMPARE_COUNT
+} ndr_compare;
+
 typedef struct ndr_isa {
   const char *name;
   /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
@@ -141,6 +154,9 @@ typedef struct ndr_isa {
   ndr_fold *weighted[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT], *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
   /* The sum of products with what is factors, each rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
+  /* The sum of squared differences from what is factors; the differences and the squares are rounded to the dtype. */
+  ndr_fold *difference[NDR_DTYPE_COUNT];
+  ndr_fold *compared[NDR_DTYPE_COUNT][NDR_COMPARE_COUNT]; /* the number of elements that compare so with `factors` */
   /* Weighted moments of c128, `factors` being f64 weights: [with the sum of squared weights]. */
   ndr_fold *complex_moments[2];
   /* argmin and argmax, `factors` being bytes that are 0 where an element does not count: [largest][dtype]. */

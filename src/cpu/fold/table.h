@@ -443,6 +443,8 @@ static const ndr_isa isa = {
     .weighted = {[NDR_F32] = FACTORS_KERNELS(WEIGHTED_F32), [NDR_F64] = FACTORS_KERNELS(WEIGHTED_F64)},
     .masked = {[NDR_F32] = FACTORS_KERNELS(MASKED_F32), [NDR_F64] = FACTORS_KERNELS(MASKED_F64)},
     .product = {[NDR_F32] = product_sum_f32, [NDR_F64] = weighted_sum_f64},
+    .difference = {[NDR_F32] = difference_sum_f32, [NDR_F64] = difference_sum_f64},
+    .compared = {[NDR_F32] = COMPARED_KERNELS(COUNTED_F32), [NDR_F64] = COMPARED_KERNELS(COUNTED_F64)},
     .complex_moments = {moments_c128, moments_squares_c128},
     .masked_argument = {{[NDR_I64] = masked_argmin_i64, [NDR_U64] = masked_argmin_u64, [NDR_F64] = masked_argmin_f64},
                         {[NDR_I64] = masked_argmax_i64, [NDR_U64] = masked_argmax_u64, [NDR_F64] = masked_argmax_f64}},

@@ -246,6 +246,7 @@ static void mark_used(ndr_code *code) {
       operand->used = true;
     }
     if (value->used && value->kind == NDR_VALUE_ARRAY) code->arrays |= 1u << value->number;
+    if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->computes = true;
   }
 }
 

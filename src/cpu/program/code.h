@@ -7,8 +7,9 @@
  *
  * Where a part has a mask, elements that it leaves out are replaced by what its operator ignores: 0 for sums, 1 for
  * products, the limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of
- * their own (fold/masked.h). So have the commonest folds of f32 and f64 (fold/factors.h): with weights or a mask, and
- * sums whose last instruction is a product. They read two arrays or tiles at once, and nothing is written in between.
+ * their own (fold/masked.h). So have the commonest folds of f32 and f64 (fold/factors.h, fold/compare.h): with weights
+ * or a mask, sums whose last instruction is a product, sums of squared differences, and counts of comparisons. They
+ * read two arrays or tiles at once, and nothing is written in between.
  * Values that do not depend on elements are computed once for each thread. */
 #ifndef NDR_CPU_CODE_H
 #define NDR_CPU_CODE_H
@@ -53,6 +54,8 @@ typedef struct ndr_code {
   int value_count, fold_count;
   bool overflows;  /* there are more values than fit, or one that no instruction computes */
   unsigned arrays; /* bit a: array a is read */
+  bool computes;   /* instructions run over strips: kernels do not take all that they fold from arrays */
+  bool twice;      /* a kernel reads what it folds twice */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */

@@ -92,6 +92,24 @@ static bool is_zero(const part_code *p, int value) {
   return v->kind == NDR_VALUE_CONSTANT && v->bits == 0;
 }
 
+/* Whether a value is there without an instruction: an array's elements as they are stored, or a constant. */
+static bool is_at_hand(const part_code *p, int value) {
+  const ndr_value *v = &p->code->values[value];
+  return v->kind == NDR_VALUE_ARRAY || v->kind == NDR_VALUE_CONSTANT;
+}
+
+/* Folds the sum of squares of a difference; false where the value is none. */
+static bool fold_difference(const part_code *p, int value, int word) {
+  const ndr_value v = p->code->values[value];
+  if (v.number != NDR_NODE_MULTIPLY || v.a != v.b) return false;
+  const ndr_value of = p->code->values[v.a];
+  if (of.kind != NDR_VALUE_STEP || of.number != NDR_NODE_SUBTRACT) return false;
+  if (!is_at_hand(p, of.a) || !is_at_hand(p, of.b)) return false;
+  bool turned = p->code->values[of.a].constant;
+  add_fold(p, p->isa->difference[v.dtype], turned ? of.b : of.a, turned ? of.a : of.b, word);
+  return true;
+}
+
 /* Folds the sum of products, or of values that are 0 elsewhere; false where the value is neither. */
 static bool fold_term(const part_code *p, int value, int word) {
   const ndr_value v = p->code->values[value];
@@ -100,6 +118,7 @@ static bool fold_term(const part_code *p, int value, int word) {
     add_masked(p, NDR_FACTORS_SUM, v.b, v.a);
     return true;
   }
+  if (fold_difference(p, value, word)) return true;
   if (v.number != NDR_NODE_MULTIPLY) return false;
   if (v.dtype == NDR_F64)
     add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
@@ -108,11 +127,34 @@ static bool fold_term(const part_code *p, int value, int word) {
   return true;
 }
 
+/* Folds the number of elements for which a comparison is true; false where the value is none. */
+static bool fold_comparison(const part_code *p, int value, int word) {
+  static const struct {
+    ndr_node_kind node;
+    ndr_compare how, turned;
+  } known[] = {{NDR_NODE_LESS, NDR_COMPARE_LESS, NDR_COMPARE_GREATER},
+               {NDR_NODE_LESS_EQUAL, NDR_COMPARE_LESS_EQUAL, NDR_COMPARE_GREATER_EQUAL},
+               {NDR_NODE_EQUAL, NDR_COMPARE_EQUAL, NDR_COMPARE_EQUAL},
+               {NDR_NODE_UNEQUAL, NDR_COMPARE_UNEQUAL, NDR_COMPARE_UNEQUAL}};
+  const ndr_value v = p->code->values[value];
+  if (v.kind != NDR_VALUE_STEP || v.constant || (v.from != NDR_F32 && v.from != NDR_F64)) return false;
+  if (!is_at_hand(p, v.a) || !is_at_hand(p, v.b)) return false;
+  bool turned = p->code->values[v.a].constant;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (v.number != (int)known[i].node) continue;
+    ndr_compare how = turned ? known[i].turned : known[i].how;
+    add_fold(p, p->isa->compared[v.from][how], turned ? v.b : v.a, turned ? v.a : v.b, word);
+    return true;
+  }
+  return false;
+}
+
 /* Folds a value as a built-in operator folds elements of its dtype. */
 static void fold_as(const part_code *p, ndr_op op, int value, int word) {
   ndr_dtype view = ndr_fold_dtype(op, dtype_of(p, value), p->accumulate_f64);
   int viewed = convert(p, value, view);
   if (p->code->overflows || (op == NDR_SUM && !p->skip && fold_term(p, viewed, word))) return;
+  if ((op == NDR_SUM || op == NDR_COUNT) && fold_comparison(p, viewed, word)) return;
   add_fold(p, p->isa->fold[p->skip && ndr_dtype_is_float(view)][view][op], viewed, -1, word);
 }
 
@@ -131,6 +173,7 @@ static void fold_weighted(part_code *p) {
   p->skip = false;
   if (op == NDR_VAR || op == NDR_STD) {
     if (p->code->overflows) return;
+    p->code->twice = true;
     if (parts == 2)
       add_fold(p, p->isa->complex_moments[p->state.reliability], value, weight, 0);
     else
@@ -197,6 +240,7 @@ static void fold_moments(part_code *p) {
   int value = p->value;
   if (parts == 2 || !is_real(p, value)) value = convert(p, value, parts == 2 ? NDR_C128 : NDR_F64);
   if (p->code->overflows) return;
+  p->code->twice = true;
   if (parts == 1) {
     add_masked(p, NDR_FACTORS_MOMENTS, value, p->mask);
     return;

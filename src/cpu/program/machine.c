@@ -23,7 +23,9 @@ static int64_t code_bytes(int values) {
   return rounded((int64_t)sizeof(ndr_code) + values * (int64_t)sizeof(ndr_value));
 }
 
-static int64_t rows_of_block(const ndr_nest *nest) {
+/* What is folded from arrays in one pass stays in no cache, and needs no blocks. */
+static int64_t rows_of_block(const ndr_nest *nest, bool in_cache) {
+  if (!in_cache) return nest->gather_rows;
   int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
   return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
 }
@@ -53,18 +55,28 @@ static int64_t array_bytes(const ndr_canonical *problem, int array) {
   return (int64_t)ndr_dtype_bytes(array ? problem->operand_dtypes[array - 1] : problem->dtype);
 }
 
-/* Memory of a thread: a buffer for each array, and the registers and tiles of each code. */
-void ndr_machine_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each) {
+static bool reads_cache(const ndr_canonical *problem) {
   code_room room;
-  int64_t elements = rows_of_block(nest) * nest->lanes;
-  *shared = rounded((int64_t)sizeof(struct ndr_machine));
-  *each = 0;
-  for (int a = 0; a <= problem->operand_count; a++) *each += rounded(elements * array_bytes(problem, a));
+  for (int i = 0; i < problem->op_count; i++) {
+    if (!problem->programs[i]) continue;
+    make_code(problem, ndr_isa_here(), i, 0, &room.code);
+    if (room.code.computes || room.code.twice) return true;
+  }
+  return false;
+}
+
+/* Memory of a thread: a buffer for each array, and the registers and tiles of each code. */
+void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest) {
+  code_room room;
+  nest->program_rows = rows_of_block(nest, reads_cache(problem));
+  int64_t elements = nest->program_rows * nest->lanes;
+  nest->shared_bytes = rounded((int64_t)sizeof(struct ndr_machine));
+  for (int a = 0; a <= problem->operand_count; a++) nest->program_bytes += rounded(elements * array_bytes(problem, a));
   for (int i = 0; i < problem->op_count; i++) {
     if (!problem->programs[i]) continue;
     make_code(problem, ndr_isa_here(), i, elements, &room.code);
-    *shared += code_bytes(room.code.value_count);
-    *each += rounded(room.code.register_bytes) + rounded(room.code.tile_bytes);
+    nest->shared_bytes += code_bytes(room.code.value_count);
+    nest->program_bytes += rounded(room.code.register_bytes) + rounded(room.code.tile_bytes);
   }
 }
 
@@ -116,7 +128,7 @@ struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nes
   code_room room;
   int64_t words = 0;
   memory += rounded((int64_t)sizeof *machine);
-  machine->rows = rows_of_block(nest);
+  machine->rows = nest->program_rows;
   machine->elements = machine->rows * nest->lanes;
   machine->arrays = 0;
   machine->code_count = 0;
@@ -138,12 +150,11 @@ struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nes
 }
 
 void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
-                      ndr_tile_place *place) {
+                      int64_t *at) {
   for (int w = 0; w < machine->walked_count; w++) {
     const ndr_walked *walk = &machine->walked[w];
-    int64_t at = walk->origin;
-    for (int k = 0; k < kept->count; k++) at += kept->at[k] * walk->kept[k];
-    for (int r = 0; r < reduced->count; r++) at += reduced->at[r] * walk->reduced[r];
-    place->at[w] = at;
+    at[w] = walk->origin;
+    for (int k = 0; k < kept->count; k++) at[w] += kept->at[k] * walk->kept[k];
+    for (int r = 0; r < reduced->count; r++) at[w] += reduced->at[r] * walk->reduced[r];
   }
 }

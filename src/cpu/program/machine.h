@@ -26,9 +26,9 @@ struct ndr_machine {
   int64_t elements;           /* lanes times rows of it */
 };
 
-/* Where the arrays and places of a tile start. */
+/* Where the arrays and places of a tile start, and those of the tile that is folded after it. */
 typedef struct ndr_tile_place {
-  int64_t at[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
+  int64_t at[NDR_MOST_ARRAYS + NDR_MOST_PLACES], next[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
 } ndr_tile_place;
 
 /* Whether a problem has programs. */
@@ -37,8 +37,8 @@ bool ndr_machine_there(const ndr_canonical *problem);
 /* Why they cannot be compiled; NULL if they can. */
 const char *ndr_machine_reject(const ndr_canonical *problem);
 
-/* Bytes of memory that all threads share, and of each thread. */
-void ndr_machine_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each);
+/* Sets the rows of a block, and the bytes of memory that all threads share and of each thread, which were 0. */
+void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest);
 
 /* Makes the code in shared memory. data are the arrays, as a backend gets them. */
 struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
@@ -47,9 +47,9 @@ struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nes
 /* Computes what does not depend on elements, once for each thread. */
 void ndr_machine_begin(const ndr_engine *engine, char *memory);
 
-/* Finds where the arrays and places of a tile start. */
+/* Finds where the arrays and places of a tile start: at[w] of each that is walked. */
 void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
-                      ndr_tile_place *place);
+                      int64_t *at);
 
 /* Computes the values of a tile and folds them into the states. */
 void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,

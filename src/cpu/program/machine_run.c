@@ -1,23 +1,27 @@
 /* Runs the code of programs over the blocks of a tile, a strip at a time, and folds what it computes. */
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/program/machine.h"
 
 /* From this many lanes on, rows that do not follow each other are read where they are. */
 #define DIRECT_LANES 64
 
+/* Bytes of an array between a strip and what is prefetched with it. */
+#define AHEAD 8192
+
 /* The elements of a block in one array. */
 typedef struct source {
   const char *data;
   int64_t row_stride; /* in elements */
-  bool gathered;
+  const char *next;   /* where the block after it begins; NULL: the elements are gathered */
 } source;
 
 typedef struct block {
   const ndr_engine *engine;
   const struct ndr_machine *machine;
   const ndr_tile *tile; /* rows are the block's */
-  ndr_tile_place place;
+  ndr_tile_place place; /* next: of the block after it */
   source sources[NDR_MOST_ARRAYS];
 } block;
 
@@ -62,8 +66,9 @@ static source take(const block *b, int a, char *buffer) {
   int64_t step;
   bool single = lane_step(b, walk, &step);
   if (single && step == 1 && (tile->rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES))
-    return (source){.data = from, .row_stride = tile->rows == 1 ? lanes : walk->row};
-  source gathered = {.data = buffer, .row_stride = lanes, .gathered = true};
+    return (source){
+        .data = from, .row_stride = tile->rows == 1 ? lanes : walk->row, .next = walk->data + b->place.next[a] * bytes};
+  source gathered = {.data = buffer, .row_stride = lanes};
   if (single && step != 0) {
     b->engine->isa->gather[log2_of(bytes)](from, walk->row, step, buffer, tile->rows, lanes, 0);
     return gathered;
@@ -112,6 +117,21 @@ static void aim(const block *b, int64_t row, int64_t lane, ndr_strip *s) {
   }
 }
 
+/* Prefetches what lies AHEAD bytes after a strip in the order in which an array is read, in whole rows where they lie
+ * apart, and over the end of the block in the next one. */
+static inline __attribute__((always_inline)) void look_ahead(const block *b, const ndr_code *code, const ndr_strip *s) {
+  const int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
+  for (int a = 0; a < b->machine->array_count; a++) {
+    const source *from = &b->sources[a];
+    int64_t bytes = b->machine->walked[a].bytes, at = s->at + AHEAD / bytes;
+    if (!(code->arrays >> a & 1) || !from->next) continue;
+    if (from->row_stride != lanes) at = s->at + (AHEAD / bytes + lanes - 1) / lanes * lanes;
+    const char *start = at < total ? from->data : from->next;
+    if (at >= total) at -= total;
+    ndr_prefetch(start + (at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
+  }
+}
+
 static bool follow_each_other(const block *b, const ndr_code *code) {
   for (int a = 0; a < b->machine->array_count; a++)
     if ((code->arrays >> a & 1) && b->sources[a].row_stride != b->tile->lanes) return false;
@@ -121,10 +141,11 @@ static bool follow_each_other(const block *b, const ndr_code *code) {
 static void run_code(const block *b, const ndr_code *code, const ndr_code_memory *memory) {
   int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   bool dense = follow_each_other(b, code);
-  for (ndr_strip s = {.at = 0}; s.at < total; s.at += s.count) {
+  for (ndr_strip s = {.at = 0}; code->computes && s.at < total; s.at += s.count) {
     int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
     s.count = left < NDR_STRIP ? left : NDR_STRIP;
     aim(b, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
+    look_ahead(b, code, &s);
     run_strip(b, code, memory, &s);
   }
 }
@@ -152,12 +173,15 @@ static void turn_rows(ndr_tile *tile, int64_t bytes) {
   tile->index_row = -tile->index_row;
 }
 
-/* The data of a value in a block, and its row stride. */
-static const void *folded(const block *b, const ndr_value *value, const ndr_code_memory *memory, int64_t *row_stride) {
-  *row_stride = b->tile->lanes;
-  if (value->place == NDR_IN_TILE) return memory->tiles + value->offset;
-  *row_stride = b->sources[value->number].row_stride;
-  return b->sources[value->number].data;
+/* Where a value of a block is. */
+static source folded(const block *b, const ndr_value *value, const ndr_code_memory *memory) {
+  if (value->place == NDR_IN_TILE) return (source){.data = memory->tiles + value->offset, .row_stride = b->tile->lanes};
+  return b->sources[value->number];
+}
+
+/* Bytes to the block after it; 0: what is folded is in a cache. */
+static int64_t to_next(const source *from) {
+  return from->next ? from->next - from->data : 0;
 }
 
 /* A tile of one output whose rows follow each other may be cut into rows of any length. Those of 32 elements have
@@ -166,18 +190,19 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
                      uint64_t *states, int64_t pitch) {
   int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
   ndr_tile part = *tile;
-  part.lanes = part.row_stride = part.factors_stride = lanes;
+  part.lanes = part.row_stride = lanes;
+  if (tile->factors_stride) part.factors_stride = lanes;
   for (int64_t done = 0; total - done >= lanes; done += part.rows * lanes, part.fresh = false) {
     part.rows = (total - done) / lanes < NDR_ROWS ? (total - done) / lanes : NDR_ROWS;
     part.data = (const char *)tile->data + done * bytes;
-    if (tile->factors) part.factors = (const char *)tile->factors + done * factors_bytes;
+    if (tile->factors_stride) part.factors = (const char *)tile->factors + done * factors_bytes;
     f->fold(&part, states, pitch);
   }
   int64_t rest = total % lanes;
   if (rest == 0) return;
   part.data = (const char *)tile->data + (total - rest) * bytes;
-  if (tile->factors) part.factors = (const char *)tile->factors + (total - rest) * factors_bytes;
-  part.lanes = part.row_stride = part.factors_stride = rest;
+  if (tile->factors_stride) part.factors = (const char *)tile->factors + (total - rest) * factors_bytes;
+  part.lanes = part.row_stride = rest;
   part.rows = 1;
   f->fold(&part, states, pitch);
 }
@@ -188,16 +213,20 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   const ndr_value *factors = f->factors < 0 ? value : &code->values[f->factors];
   int64_t bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), pitch = b->engine->nest->pitch;
   int64_t factors_bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)factors->dtype);
+  const source elements = folded(b, value, memory), weights = folded(b, factors, memory);
   ndr_tile tile = *b->tile;
   tile.lane_stride = 1;
   tile.spare = 0; /* what lies behind operands and values is not known */
-  tile.data = folded(b, value, memory, &tile.row_stride);
-  tile.factors = NULL;
-  tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
-  tile.rows_ahead = tile.ahead = 0;
-  if (f->factors >= 0) tile.factors = folded(b, factors, memory, &tile.factors_stride);
+  tile.data = elements.data;
+  tile.row_stride = elements.row_stride;
+  tile.ahead = to_next(&elements);
+  tile.cached = elements.next == NULL;
+  tile.rows_ahead = tile.cached ? 0 : ndr_least(AHEAD / (tile.lanes * bytes) + 1, tile.rows);
+  tile.factors = f->factors < 0 ? NULL : weights.data;
+  tile.factors_stride = factors->constant ? 0 : weights.row_stride;
+  tile.factors_ahead = to_next(&weights);
   states += f->words_before * pitch;
-  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || tile.factors_stride == tile.lanes);
+  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || weights.row_stride == tile.lanes);
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
     fold_run(f, &tile, bytes, factors_bytes, states, pitch);
     return;
@@ -226,6 +255,9 @@ void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_pla
     part.rows = tile->rows - row < machine->rows ? tile->rows - row : machine->rows;
     part.index = tile->index + row * tile->index_row;
     part.fresh = tile->fresh && row == 0;
+    bool last = row + part.rows == tile->rows;
+    for (int w = 0; w < machine->walked_count; w++)
+      b.place.next[w] = last ? place->next[w] : b.place.at[w] + part.rows * machine->walked[w].row;
     for (int a = 0; a < machine->array_count; a++) {
       if (machine->arrays >> a & 1) b.sources[a] = take(&b, a, buffer);
       buffer += rounded(machine->elements * machine->walked[a].bytes);

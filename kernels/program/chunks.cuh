@@ -64,7 +64,8 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
    * Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. The planner
    * counts the same (ndr_count_batch). */
   static NDR_DEVICE constexpr int batch(int steps = 1) {
-    return batch_of(steps > 1 ? SPREAD_BYTES : FLIGHT_BYTES, steps);
+    const int bytes = steps > 1 ? SPREAD_BYTES : FLIGHT_BYTES;
+    return batch_of((WAYS & NDR_WAYS_FAR) != 0 ? 2 * bytes : bytes, steps);
   }
   static NDR_DEVICE constexpr int batch_of(int bytes, int steps) {
     int rows = 1;

@@ -127,6 +127,7 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
   int bytes, registers, batch = 1, enough = steps > 1 ? NDR_SPREAD_BYTES : NDR_FLIGHT_BYTES;
   count_chunk(problem, ways, elements, steps, &bytes, &registers);
+  if (ways & NDR_WAYS_FAR) enough *= 2;
   while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < enough && 2 * batch * registers <= NDR_FLIGHT_REGISTERS)
     batch *= 2;
   return batch;

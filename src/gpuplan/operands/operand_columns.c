@@ -85,30 +85,52 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
  * few bytes in flight where threads compute for long between loads or look for the next run. */
 static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
   static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
+  enum { MANY_REGISTERS = 5 };                   /* of an accumulator */
   unsigned ways = launch->operands.ways;
   int elements = launch->operands.elements, steps = launch->operands.steps, room = ndr_block_registers(blocks);
   int chunks = steps * ndr_count_batch(problem, ways, elements, steps);
   int flight = blocks * chunks * ndr_fresh_bytes(problem, ways, elements);
-  bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
+  bool computes = ndr_has_weights(problem) || ndr_count_registers(problem) >= MANY_REGISTERS;
+  bool waits = problem->reduced_count > 1 || computes;
   double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
   double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
   return SQUEEZE * squeezed * squeezed + STARVE * starved;
 }
 
-/* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless that loses
- * more than it gains. */
-static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
-                          int registers) {
+/* Whether weights are read row by row: of each there is then a f64 besides, and with more bytes in flight blocks were
+ * slower. */
+static bool reads_weights(const ndr_canonical *problem, unsigned ways) {
+  int fresh = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) fresh += !(NDR_WAY_OF(ways, k) & NDR_WAY_FIXED);
+  return ndr_has_weights(problem) && fresh > 1;
+}
+
+/* Blocks that a multiprocessor runs at a time, and whether threads have twice as many bytes in flight: with which tiles
+ * and splits fill whole waves, unless that loses more than it gains. */
+static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          double row_bytes) {
   const ndr_params *p = &launch->params;
-  ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words, launch->block_bytes};
-  int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
+  const unsigned ways = launch->operands.ways;
+  const int accumulators = launch->operands.elements * launch->operands.steps;
+  const int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
+  unsigned best_ways = ways;
+  int best = 0;
   double least = 0;
-  for (int blocks = 2, best = 0; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
-    int64_t at_once = (int64_t)device->units * blocks;
-    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
-    time *= 1 + lost_share(problem, launch, blocks, registers);
-    if (!best || time < least) launch->blocks = best = blocks, least = time;
+  for (int far = 0; far < (reads_weights(problem, ways) ? 1 : 2); far++) {
+    launch->operands.ways = far ? ways | NDR_WAYS_FAR : ways;
+    int registers = ndr_operands_begin(problem, launch, accumulators);
+    ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words,
+                       launch->block_bytes};
+    for (int blocks = 2; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
+      int64_t at_once = (int64_t)device->units * blocks;
+      double time =
+          blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
+      time *= 1 + lost_share(problem, launch, blocks, registers);
+      if (!best || time < least) best = blocks, best_ways = launch->operands.ways, least = time;
+    }
   }
+  launch->operands.ways = best_ways;
+  launch->blocks = best;
 }
 
 /* Threads that share a row, where a thread owns `each` columns of it. Also orders the rows. */
@@ -144,13 +166,13 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
   own->near_others = own->parts = 1;
   launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
-  int registers = ndr_operands_begin(problem, launch, elements * steps);
-  int batch = ndr_count_batch(problem, launch->operands.ways, elements, steps);
-  cut_teams(problem, device, launch, lanes, batch);
+  ndr_operands_begin(problem, launch, elements * steps);
+  cut_teams(problem, device, launch, lanes, ndr_count_batch(problem, launch->operands.ways, elements, steps));
   int64_t columns = along->size < own->team_columns ? along->size : own->team_columns;
   double row_bytes = (double)columns / elements * ndr_fresh_bytes(problem, launch->operands.ways, elements);
   if (own->team.count == NDR_THREADS) {
-    choose_blocks(problem, device, launch, row_bytes, registers);
+    choose_blocks(problem, device, launch, row_bytes);
+    int batch = ndr_count_batch(problem, launch->operands.ways, elements, steps);
     ndr_rows_split(problem, device, launch, problem->length, row_bytes, NDR_THREADS / lanes, batch, 1);
   } else {
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);

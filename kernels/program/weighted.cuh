@@ -136,14 +136,6 @@ template <class V> struct weighted_distances<V, false> {
   double n, about;
 };
 
-/* The power of two that a weight is next to; of 0 less than of any other. Comparing these takes no conversion. */
-NDR_DEVICE int exponent_of(float x) {
-  return (int)(machine::bits_of(x) >> 23 & 0xff) - 127;
-}
-NDR_DEVICE int exponent_of(double x) {
-  return (int)(machine::bits_of(x) >> 52 & 0x7ff) - 1023;
-}
-
 template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted_var : weighing<T, W> {
   typedef weighing<T, W> base;
   typedef typename base::point point;
@@ -170,7 +162,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     W most = base::template weight_at<SKIP, N>(x, 0);
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
-    if (exponent_of(a.n) + 10 <= exponent_of(most)) move_pivot<N>(a, x, most);
+    if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
     point sums[chain_count<N>];
     double abouts[chain_count<N>], weights[chain_count<N>];
 #pragma unroll

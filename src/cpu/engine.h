@@ -60,7 +60,7 @@ static inline int64_t ndr_spare_behind(const ndr_tile *tile, int64_t to_end) {
 }
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `place`: where it is in the
- * arrays of programs, if there are any; it is written to. `position` is the tile's number in its chunk. `ahead`:
+ * arrays of programs, if there are any; changed. `position` is the tile's number in its chunk. `ahead`:
  * elements to the tile where prefetching goes on (ndr_tile.ahead). */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, struct ndr_tile_place *place, uint64_t *block, int64_t position,

@@ -81,8 +81,7 @@ typedef struct ndr_nest {
   int64_t pitch; /* states of an op for a chunk: words from one word of a state to the next */
   int64_t block; /* words of a chunk's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
-  /* For the code of programs, set by ndr_nest_install: all threads' memory, each's, and the most rows of a block. */
-  int64_t shared_bytes, program_bytes, program_rows;
+  int64_t shared_bytes, program_bytes; /* for the code of programs, set by ndr_nest_install: all threads', and each's */
   int threads;
   int64_t nanoseconds; /* that all ops would take one thread, as estimated */
 } ndr_nest;

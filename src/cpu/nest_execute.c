@@ -49,14 +49,15 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 /* ---- tasks ---- */
 
 /* Where a task is: the cursors of a tile, and those of the chunk's first position and the task's first step. */
-typedef struct walk {
+typedef struct task_place {
   ndr_cursor kept, reduced, first_kept, first_reduced;
-  bool same_step, same_chunk; /* whether the tile that is folded after it is at this step, and of this chunk */
-} walk;
+  /* Whether the next tile is at this step, and of this chunk; of splits the last one's next tile is taken to be. */
+  bool same_step, same_chunk;
+} task_place;
 
-/* Moves a walk to the tile that is folded after it: at the next position; after the last one, at the first position and
+/* Moves to the tile that is folded after it: at the next position; after the last one, at the first position and
  * the next step; after the last step, at the next chunk's first position and the first step. */
-static void move_on(walk *at) {
+static void move_on(task_place *at) {
   if (at->same_step || !at->same_chunk)
     ndr_cursor_advance(&at->kept);
   else
@@ -69,17 +70,16 @@ static void move_on(walk *at) {
 }
 
 /* Elements from a tile to the one where move_on goes. */
-static int64_t to_next(const walk *at) {
+static int64_t to_next(const task_place *at) {
   const ndr_cursor *kept = &at->kept, *reduced = &at->reduced;
   if (at->same_step) return ndr_cursor_next(kept) - kept->offset;
   if (at->same_chunk) return at->first_kept.offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
   return ndr_cursor_next(kept) - kept->offset + at->first_reduced.offset - reduced->offset;
 }
 
-/* Finds where a tile of the arrays of programs is, and the one after it. */
-static void find_place(const struct ndr_machine *machine, const walk *at, ndr_tile_place *place) {
-  walk next = *at;
-  ndr_machine_find(machine, &at->kept, &at->reduced, place->at);
+/* Finds where the arrays of programs are in the tile after a task's place. */
+static void find_next(const struct ndr_machine *machine, const task_place *now, ndr_tile_place *place) {
+  task_place next = *now;
   move_on(&next);
   ndr_machine_find(machine, &next.kept, &next.reduced, place->next);
 }
@@ -91,20 +91,24 @@ static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, 
   int64_t each = nest->steps / nest->splits, more = nest->steps % nest->splits;
   int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more);
   level_stack levels = {.blocks = scratch->levels, .block = nest->block, .count = nest->levels};
-  walk at;
+  task_place at;
+  ndr_tile_place place;
   ndr_cursor_seek(&at.first_kept, nest->kept, nest->kept_count, first);
   ndr_cursor_seek(&at.first_reduced, nest->reduced, nest->reduced_count, step);
   at.reduced = at.first_reduced;
+  if (engine->machine) ndr_machine_find(engine->machine, &at.first_kept, &at.first_reduced, place.next);
   for (; step < end; step++, ndr_cursor_advance(&at.reduced)) {
     make_room(engine, &levels);
     bool fresh = levels.taken[0]++ == 0;
     at.kept = at.first_kept;
     at.same_chunk = step + 1 < end || nest->splits > 1;
     for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&at.kept)) {
-      ndr_tile_place place;
       at.same_step = position + 1 < count;
       int64_t ahead = nest->ahead || !nest->rows_ahead ? nest->ahead : to_next(&at);
-      if (engine->machine) find_place(engine->machine, &at, &place);
+      if (engine->machine) {
+        memcpy(place.at, place.next, sizeof place.at);
+        find_next(engine->machine, &at, &place);
+      }
       ndr_engine_fold(engine, scratch, &at.kept, &at.reduced, &place, levels.blocks, position, ahead, fresh);
     }
   }

@@ -118,35 +118,46 @@ START_TEST(choices_of_problems_with_operands_are_remembered) {
 }
 END_TEST
 
+/* The first operator's result alone, and beside the second one. */
+static void check_beside(const test_array *array, int dim, const ndr_op *both, const ndr_options *options) {
+  test_array alone, beside[2];
+  DLTensor *results[2];
+  assert_ok(array_result(&alone, &array->tensor, 1, &dim, both[0], options, NULL));
+  for (int r = 0; r < 2; r++) {
+    assert_ok(array_result(&beside[r], &array->tensor, 1, &dim, both[r], options, NULL));
+    results[r] = &beside[r].tensor;
+  }
+  assert_ok(ndreduce(&array->tensor, 1, &dim, both[0], &alone.tensor, options));
+  assert_ok(ndreduce_many(&array->tensor, 1, &dim, 2, both, results, options));
+  ck_assert_msg(same_elements(&alone.tensor, &beside[0].tensor), "%s beside %s of [%lld,%lld] over %d%s (seed %llu)",
+                ndr_op_name(both[0]), ndr_op_name(both[1]), (long long)array->tensor.shape[0],
+                (long long)array->tensor.shape[1], dim, options ? " with a mask" : "", (unsigned long long)test_seed());
+  array_free(&alone);
+  array_free(&beside[0]);
+  array_free(&beside[1]);
+}
+
 /* Rows around the lengths at which tiles are cut. */
 START_TEST(results_do_not_depend_on_what_else_a_call_computes) {
   static const ndr_dtype dtypes[] = {NDR_F64, NDR_F32, NDR_C64, NDR_BF16};
   static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_NORM2};
   rng random = {test_seed()};
-  const int last = 1;
   ndr_op own;
   assert_ok(ndr_operator_create(&own, "count(x): n += x != 0 -> n", NULL, 0));
   for (int i = 0; i < 60; i++) {
     const int64_t shape[2] = {rng_between(&random, 100, 900), rng_between(&random, 1, 1100)};
-    const ndr_op both[] = {ops[i % 3], own};
-    test_array array, alone, beside[2];
+    const ndr_op both[] = {ops[i % 3], own}, masked[] = {i % 2 ? NDR_SUM : NDR_MEAN, NDR_VAR};
+    ndr_options options = NDR_OPTIONS_INIT;
+    test_array array, mask;
     array_make(&array, dtypes[i % 4], 2, shape, NULL);
+    array_make(&mask, NDR_BOOL, 2, shape, NULL);
     array_fill(&array, &random, FILL_WIDE);
-    DLTensor *results[2];
-    assert_ok(array_result(&alone, &array.tensor, 1, &last, both[0], NULL, NULL));
-    for (int r = 0; r < 2; r++) {
-      assert_ok(array_result(&beside[r], &array.tensor, 1, &last, both[r], NULL, NULL));
-      results[r] = &beside[r].tensor;
-    }
-    assert_ok(ndreduce(&array.tensor, 1, &last, both[0], &alone.tensor, NULL));
-    assert_ok(ndreduce_many(&array.tensor, 1, &last, 2, both, results, NULL));
-    ck_assert_msg(same_elements(&alone.tensor, &beside[0].tensor), "%s of %s [%lld,%lld] (seed %llu)",
-                  ndr_op_name(both[0]), ndr_dtype_name(dtypes[i % 4]), (long long)shape[0], (long long)shape[1],
-                  (unsigned long long)test_seed());
+    array_fill(&mask, &random, FILL_SMALL);
+    check_beside(&array, 1, both, NULL);
+    options.where = &mask.tensor;
+    for (int dim = 0; dim < 2; dim++) check_beside(&array, dim, masked, &options);
     array_free(&array);
-    array_free(&alone);
-    array_free(&beside[0]);
-    array_free(&beside[1]);
+    array_free(&mask);
   }
   ndr_operator_destroy(own);
 }

@@ -133,7 +133,9 @@ static ndr_fold *factors_kernel(const ndr_isa *isa, ndr_dtype dtype, int number)
   if (number < NDR_FACTORS_COUNT) return isa->weighted[dtype][number];
   if (number < 2 * NDR_FACTORS_COUNT) return isa->masked[dtype][number - NDR_FACTORS_COUNT];
   number -= 2 * NDR_FACTORS_COUNT;
-  return number == 0 ? isa->product[dtype] : number == 1 ? isa->difference[dtype] : isa->compared[dtype][number - 2];
+  return number == 0   ? isa->product[dtype]
+         : number == 1 ? isa->squared_difference[dtype]
+                       : isa->count_compared[dtype][number - 2];
 }
 
 static void check_factors(rng *random, ndr_dtype dtype) {

@@ -294,12 +294,14 @@ static unsigned weaken(unsigned ways, unsigned which, int arrays) {
 static void *find_kernel(const simt_module *module, const task *t, const ndr_launch *launch, unsigned ways, char *name,
                          size_t capacity) {
   static const int steps[] = {1, 2, 4};
-  for (unsigned which = 0; which < 1u << 2 * t->op->arrays; which++) {
+  const unsigned last = 1u << 2 * t->op->arrays;
+  for (unsigned which = (ways & NDR_WAYS_FAR) ? 0 : last; which < 2 * last; which++) {
     for (int s = 0; s < 3; s++) {
       bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
       if (columns ? steps[s] != launch->operands.steps : steps[s] < launch->operands.steps) continue;
       snprintf(name, capacity, "%s_%s_%d_%d_%0*x", ndr_kernel_name(launch->kernel), t->op->name,
-               launch->operands.elements, steps[s], t->op->arrays, weaken(ways, which, t->op->arrays));
+               launch->operands.elements, steps[s], t->op->arrays,
+               weaken(ways, which % last, t->op->arrays) | (which < last ? NDR_WAYS_FAR : 0));
       void *kernel = simt_module_find(module, name);
       if (kernel) return kernel;
     }
@@ -353,6 +355,7 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
   int m = MODULES - 1;
   while ((ndr_launch_facts(launch) & modules[m].facts) != modules[m].facts) m--;
   const simt_module *module = &modules[m].code;
+  if (rng_once_in(random, 2)) ways |= NDR_WAYS_FAR;
   made->kernel = (void (*)(ndr_program_params))(uintptr_t)find_kernel(module, t, launch, ways, name, sizeof name);
   if (!made->kernel) return false;
   simt_launch run = {.body = one_thread,

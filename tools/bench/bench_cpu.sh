@@ -1,7 +1,9 @@
 #!/bin/sh
-# Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [groups|SET|PROBLEM...]
+# Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [groups|operators|SET|PROBLEM...]
 # Builds a release, times the sets (all, if none is named), and writes data/bench/cpu.json. With `groups` alone it times sums by
 # group beside PyTorch, XLA, flox, numbagg and NumPy (bench_groups.py), as far as PYTHON has them, and writes cpu-groups.json.
+# With `operators` alone, masks, weights and operators of one's own beside PyTorch, its inductor, XLA, NumPy and numexpr
+# (bench_operators.py): cpu-operators.json. Their results are compared with PyTorch's.
 # Refuses on a busy machine unless forced: the numbers would be those of its other work.
 set -eu
 
@@ -16,10 +18,12 @@ if [ "${1-}" = --force ]; then
 fi
 [ $# -gt 0 ] || set -- all
 name=cpu
-if [ "$*" = groups ]; then
-  name=cpu-groups
-  set -- cpu-groups
-fi
+case $* in
+groups | operators)
+  name=cpu-$1
+  set -- "$name"
+  ;;
+esac
 output=${OUTPUT:-$root/data/bench/$name.json}
 
 if [ "$force" = no ] && awk '{ exit !($1 > 0.3) }' /proc/loadavg; then
@@ -39,11 +43,13 @@ sleep 2 # the compilers' share of the processor's heat and cache
 mkdir -p "$(dirname "$output")"
 record=$(mktemp)
 trap 'rm -f "$record"' EXIT
-"$build/tools/ndbench" --json "$record" "$@"
-if [ "$name" = cpu-groups ]; then
-  "$python" "$root/tools/bench/bench_groups.py" --library "$build/src/libndreduce.so" "$record"
-  cat "$record" >"$output"
-else
+checks=
+[ "$name" = cpu-operators ] && checks=--no-verify # by the scalar reference, which takes minutes
+"$build/tools/ndbench" $checks --json "$record" "$@"
+if [ "$name" = cpu ]; then
   "$python" "$root/tools/bench/bench_numpy.py" "$record" "$output"
+else
+  "$python" "$root/tools/bench/bench_${name#cpu-}.py" --library "$build/src/libndreduce.so" "$record"
+  cat "$record" >"$output"
 fi
 echo "written: $output"

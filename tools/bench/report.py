@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import details, gauge, gpu_block, gpu_pays, gpu_short, groups, missing_records, table, versions
+from report_gpu import details, gauge, gpu_block, gpu_pays, gpu_short, groups, missing_records, operators, table, versions
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -101,9 +101,9 @@ def cpu_block():
     rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
     text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
-    of_groups = load("cpu-groups.json")
-    if of_groups:
-        text += f"\n\n{groups(of_groups)}\n\n{cpu_provenance(of_groups)}{versions({'groups': of_groups})}"
+    for name, tell in (("groups", groups), ("operators", operators)):
+        if of_kind := load(f"cpu-{name}.json"):
+            text += f"\n\n{tell(of_kind)}\n\n{cpu_provenance(of_kind)}{versions({name: of_kind})}"
     for name in ("cpu-scans.json", "cpu-scans-16.json"):
         if record := load(name):
             text += "\n\n" + cpu_scans(record)

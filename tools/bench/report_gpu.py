@@ -118,8 +118,9 @@ def operators_text(record):
     rows = done(record)
     shares = [row["of_ceiling"] for row in rows]
     least = min(rows, key=lambda row: row["of_ceiling"])
-    return (f"**Masks, weights and operators of one's own** on {len(rows)} reductions of 1 GiB of f32, in full, over rows, columns, "
-            f"the middle dim and (0,2): {statistics.geometric_mean(shares):.1%} of only reading as many bytes in the geometric "
+    size = round(min(row["bytes"] for row in rows) / 2 ** 20)
+    return (f"**Masks, weights and operators of one's own** on {len(rows)} reductions of {size:,} MiB of f32, in full, over rows, "
+            f"columns, the middle dim and (0,2): {statistics.geometric_mean(shares):.1%} of only reading as many bytes in the geometric "
             f"mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(rows)}")
 
 

@@ -8,7 +8,7 @@ NAMES = {"ndreduce": "ndreduce", "torch": "PyTorch", "inductor": "inductor", "ja
          "cublas": "cuBLAS", "cupy": "CuPy",
          # of sums by group, which no figure shows
          "scatter_reduce": "PyTorch's scatter_reduce", "index_add": "PyTorch's index_add", "flox": "flox", "numbagg": "numbagg",
-         "numpy": "NumPy", "reduceat": "NumPy's reduceat", "bincount": "NumPy's bincount", "add_at": "NumPy's add.at"}
+         "numpy": "NumPy", "numexpr": "numexpr", "reduceat": "NumPy's reduceat", "bincount": "NumPy's bincount", "add_at": "NumPy's add.at"}
 MARKS = {"ndreduce": 7, "torch": 5, "inductor": 9, "jax": 13, "cub": 11, "cublas": 4, "cupy": 6}
 GREY = "#888888"
 SWEEP_ELEMENTS = 26

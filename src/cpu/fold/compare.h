@@ -1,6 +1,6 @@
-/* Template, part 14: the number of elements that compare in some way with what factors them, which is of the same type.
- * Counts are exact, so their order is free. From
- *   NAME(how)   how its functions are called
+/* Template, part 14: counts the elements that compare in some way with their factors, of the same type. Counts are
+ * exact, so their order is free. From
+ *   NAME(which) how its functions are called
  *   ELEMENT     the type of tile->data and tile->factors
  *   COUNT       a signed integer type of the same size, which holds a tile's rows */
 #ifdef RUN_PART
@@ -24,14 +24,12 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
 #define COUNT_EQUAL(i) COUNT_PART(i, ==)
 #define COUNT_UNEQUAL(i) COUNT_PART(i, !=)
 #define COUNT_LANES(PARTS, width, ADD)                                                                                 \
-  for (int64_t l; (l = next_step(done, width, PART, lanes)) >= 0; done = l + (width)) {                                \
-    const int64_t soon_x = soon(tile, tile->ahead, l, width, sizeof(ELEMENT));                                         \
-    const int64_t soon_w = soon(tile, tile->factors_ahead, l, width, sizeof(ELEMENT));                                 \
+  EACH_STEP(width, PART) {                                                                                             \
+    FIND_AHEAD(width, ELEMENT, ELEMENT)                                                                                \
     PARTS(BEGIN_COUNT)                                                                                                 \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l, *w = (const ELEMENT *)tile->factors + row * tile->factors_stride + l;           \
-      if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof(ELEMENT));                          \
-      if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof(ELEMENT));                          \
+      PREFETCH_STEP(width)                                                                                             \
       PARTS(ADD)                                                                                                       \
     }                                                                                                                  \
     PARTS(STORE_COUNT)                                                                                                 \

@@ -9,9 +9,6 @@
 
 #define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
 
-/* Needs `done`, the lanes of the steps before, and `lanes`. */
-#define EACH_STEP(width) for (int64_t l; (l = next_step(done, width, RUN_PART, lanes)) >= 0; done = l + (width))
-
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
   {                                                                                                                    \
@@ -23,15 +20,13 @@
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
   if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
-  EACH_STEP(width) {                                                                                                   \
-    const int64_t soon_x = soon(tile, tile->ahead, l, width, sizeof(ELEMENT));                                         \
-    const int64_t soon_w = soon(tile, tile->factors_ahead, l, width, sizeof(WEIGHT));                                  \
+  EACH_STEP(width, RUN_PART) {                                                                                         \
+    FIND_AHEAD(width, ELEMENT, WEIGHT)                                                                                 \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
       const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
-      if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof(ELEMENT));                          \
-      if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof(WEIGHT));                           \
+      PREFETCH_STEP(width)                                                                                             \
       PARTS(ADD_SUM)                                                                                                   \
     }                                                                                                                  \
     PARTS(STORE_SUM)                                                                                                   \
@@ -91,7 +86,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, m##i);                                                                      \
   if (squares) STORE_VECTOR(WORD(2) + l + (i)*RUN_PART, q##i);
 #define MOMENT_LANES(PARTS, width)                                                                                     \
-  EACH_STEP(width) {                                                                                                   \
+  EACH_STEP(width, RUN_PART) {                                                                                         \
     PARTS(BEGIN_MOMENTS)                                                                                               \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -172,7 +167,6 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef LANE_TERMS
 #undef PART_TERMS
 #undef WEIGHTS_OF
-#undef EACH_STEP
 #undef BEGIN_SUM
 #undef ADD_SUM
 #undef STORE_SUM

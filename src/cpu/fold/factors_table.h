@@ -6,8 +6,8 @@
 #define EIGHT_PARTS_AT_ONCE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
 #ifdef RUN_PART
-/* The first lane of the next step of `width` lanes after the first `done`; -1: take a narrower step, of which the
- * narrowest has `least` lanes. A last step may overlap the one before, whose lanes it computes again to the same
+/* The first lane of the next step of `width` lanes after the first `done`; -1: take a narrower step. `least` is the
+ * narrowest width. A last step may overlap the one before, whose lanes it computes again to the same
  * values, if more than half of its lanes are new or none is narrower. */
 static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int64_t lanes) {
   if (done + width <= lanes) return done;
@@ -15,14 +15,26 @@ static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int6
   return overlaps ? lanes - width : -1;
 }
 
-/* Bytes from the elements of a step of `width` lanes to what is prefetched with them: computing holds up the loads by
- * which processors see streams. It is the next step's lanes or, with the last step, the first ones of the tile that
- * begins `ahead` bytes later; of runs, whose rows are a step long, what lies a page later. 0: nothing. */
-static inline int64_t soon(const ndr_tile *tile, int64_t ahead, int64_t lane, int64_t width, int64_t bytes) {
+/* Bytes from a step's elements to those that are prefetched with them, of a tile with this row stride and `ahead`; 0:
+ * none. Computing holds up the loads by which processors see streams. It is the next step's lanes or, with the last
+ * step of this width, the first ones of the tile that begins `ahead` bytes later; of a dense run, where `ahead` says
+ * only that it is in no cache, what lies a page later. */
+static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t ahead, int64_t lane, int64_t width,
+                                 int64_t bytes) {
   if (ahead == 0) return 0;
-  if (tile->period < tile->lanes) return AHEAD;
+  if (tile->period < tile->lanes) return stride == tile->lanes ? AHEAD : 0;
   return lane + 2 * width <= tile->lanes ? width * bytes : ahead - lane * bytes;
 }
+
+/* Walks the steps of `width` lanes after the first `done`. */
+#define EACH_STEP(width, least) for (int64_t l; (l = next_step(done, width, least, lanes)) >= 0; done = l + (width))
+#define FIND_AHEAD(width, x_type, w_type)                                                                              \
+  const int64_t soon_x = step_ahead(tile, tile->row_stride, tile->ahead, l, width, sizeof(x_type));                    \
+  const int64_t soon_w = step_ahead(tile, tile->factors_stride, tile->factors_ahead, l, width, sizeof(w_type));
+/* What is prefetched with a row of a step, which begins at x and w. */
+#define PREFETCH_STEP(width)                                                                                           \
+  if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof *x);                                    \
+  if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof *w);
 #endif
 
 #define WEIGHTED_LANE(x, w)                                                                                            \
@@ -83,25 +95,25 @@ static inline int64_t soon(const ndr_tile *tile, int64_t ahead, int64_t lane, in
 #define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_PRODUCT_F32(x, w)
 #include "cpu/fold/factors.h"
 
-/* So are differences and their squares. */
-#define NAME(kernel) difference_##kernel##_f32
+/* So are differences of f32 and their squares. */
+#define NAME(kernel) squared_difference_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT float
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)(((x) - (w)) * ((x) - (w)))
 #define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_DIFFERENCE_F32(x, w)
 #include "cpu/fold/factors.h"
-#define NAME(kernel) difference_##kernel##_f64
+#define NAME(kernel) squared_difference_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT double
 #define LANE_TERMS(x, w) const double weight = 0, term = ((x) - (w)) * ((x) - (w))
 #define PART_TERMS(x, w) const run_part weight = {0}, distance = WIDEN_F64(x) - WIDEN_F64(w), term = distance * distance
 #include "cpu/fold/factors.h"
 
-#define NAME(how) counted_##how##_f32
+#define NAME(how) count_##how##_f32
 #define ELEMENT float
 #define COUNT int32_t
 #include "cpu/fold/compare.h"
-#define NAME(how) counted_##how##_f64
+#define NAME(how) count_##how##_f64
 #define ELEMENT double
 #define COUNT int64_t
 #include "cpu/fold/compare.h"
@@ -112,8 +124,8 @@ static inline int64_t soon(const ndr_tile *tile, int64_t ahead, int64_t lane, in
     [NDR_COMPARE_GREATER] = name(greater), [NDR_COMPARE_GREATER_EQUAL] = name(greater_equal),                          \
     [NDR_COMPARE_EQUAL] = name(equal), [NDR_COMPARE_UNEQUAL] = name(unequal)                                           \
   }
-#define COUNTED_F32(how) counted_##how##_f32
-#define COUNTED_F64(how) counted_##how##_f64
+#define COUNT_F32(how) count_##how##_f32
+#define COUNT_F64(how) count_##how##_f64
 
 #define FACTORS_KERNELS(name)                                                                                          \
   {                                                                                                                    \

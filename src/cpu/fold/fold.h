@@ -122,7 +122,7 @@ typedef enum ndr_factors {
   NDR_FACTORS_COUNT
 } ndr_factors;
 
-/* How an element compares with what factors it. */
+/* How an element compares with its factor. */
 typedef enum ndr_compare {
   NDR_COMPARE_LESS,
   NDR_COMPARE_LESS_EQUAL,
@@ -154,9 +154,9 @@ typedef struct ndr_isa {
   ndr_fold *weighted[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT], *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
   /* The sum of products with what is factors, each rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
-  /* The sum of squared differences from what is factors; the differences and the squares are rounded to the dtype. */
-  ndr_fold *difference[NDR_DTYPE_COUNT];
-  ndr_fold *compared[NDR_DTYPE_COUNT][NDR_COMPARE_COUNT]; /* the number of elements that compare so with `factors` */
+  /* The sum of (element - factor)^2; both the difference and its square are rounded to the dtype. */
+  ndr_fold *squared_difference[NDR_DTYPE_COUNT];
+  ndr_fold *count_compared[NDR_DTYPE_COUNT][NDR_COMPARE_COUNT]; /* the number of elements that compare so */
   /* Weighted moments of c128, `factors` being f64 weights: [with the sum of squared weights]. */
   ndr_fold *complex_moments[2];
   /* argmin and argmax, `factors` being bytes that are 0 where an element does not count: [largest][dtype]. */

@@ -230,9 +230,11 @@ void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program
 
 /* ---- where values are ---- */
 
-/* What the folds need. Others were made on the way to something simpler. */
-static void mark_used(ndr_code *code) {
+/* Marks what the folds need. Other values were made on the way to something simpler. */
+void ndr_code_mark(ndr_code *code) {
+  int reading = 0;
   for (int f = 0; f < code->fold_count; f++) {
+    if (!code->values[code->folds[f].value].constant) reading++;
     code->values[code->folds[f].value].used = true;
     if (code->folds[f].factors >= 0) code->values[code->folds[f].factors].used = true;
   }
@@ -246,8 +248,9 @@ static void mark_used(ndr_code *code) {
       operand->used = true;
     }
     if (value->used && value->kind == NDR_VALUE_ARRAY) code->arrays |= 1u << value->number;
-    if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->computes = true;
+    if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->runs_strips = true;
   }
+  if (reading > 1) code->rereads = true;
 }
 
 /* Registers that hold the same value for a whole strip, or that others fill before it is run. */
@@ -287,19 +290,28 @@ static void place_registers(ndr_code *code) {
   }
 }
 
+/* Whether a value is a constant that is a factor of folds, and nothing else. */
+static bool is_constant_factor(const ndr_code *code, int value) {
+  bool other = code->values[value].last != 0;
+  for (int f = 0; f < code->fold_count; f++) other = other || code->folds[f].value == value;
+  return code->values[value].constant && !other;
+}
+
 /* What is folded has a tile, unless it is an array. */
-void ndr_code_place(ndr_code *code, int64_t block) {
-  mark_used(code);
-  for (int i = 0; i < code->value_count; i++)
+void ndr_code_place(ndr_code *code, int64_t block, int64_t lanes) {
+  for (int i = 0; i < code->value_count; i++) {
     code->values[i].place = code->values[i].kind == NDR_VALUE_ARRAY ? NDR_IN_ARRAY : NDR_IN_REGISTER;
+    code->values[i].room = code->strip;
+  }
   for (int f = 0; f < code->fold_count; f++) {
     const int folded[] = {code->folds[f].value, code->folds[f].factors};
     for (int k = 0; k < 2; k++) {
       ndr_value *value = folded[k] < 0 ? NULL : &code->values[folded[k]];
       if (!value || value->place != NDR_IN_REGISTER) continue;
       value->place = NDR_IN_TILE;
+      value->room = is_constant_factor(code, folded[k]) ? lanes : block;
       value->offset = code->tile_bytes;
-      code->tile_bytes += (block * bytes_of(value) + 63) / 64 * 64;
+      code->tile_bytes += (value->room * bytes_of(value) + 63) / 64 * 64;
     }
   }
   place_registers(code);

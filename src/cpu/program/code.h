@@ -36,9 +36,10 @@ typedef struct ndr_value {
   uint8_t from, dtype; /* ndr_dtype; dtype is never f16 or bf16, except of arrays */
   uint8_t place;       /* ndr_value_place; this and what follows c is set once all values are there */
   int16_t number, a, b, c;
-  int16_t last; /* the last value that uses it */
+  int16_t last; /* the last value that uses it; 0: none */
   bool constant, used;
   int64_t offset; /* bytes to it in the memory of its place */
+  int64_t room;   /* elements there */
   uint64_t bits;  /* of a constant; complex ones have no imaginary part */
 } ndr_value;
 
@@ -52,10 +53,10 @@ typedef struct ndr_code_fold {
 
 typedef struct ndr_code {
   int value_count, fold_count;
-  bool overflows;  /* there are more values than fit, or one that no instruction computes */
-  unsigned arrays; /* bit a: array a is read */
-  bool computes;   /* instructions run over strips: kernels do not take all that they fold from arrays */
-  bool twice;      /* a kernel reads what it folds twice */
+  bool overflows;   /* there are more values than fit, or one that no instruction computes */
+  unsigned arrays;  /* bit a: array a is read */
+  bool runs_strips; /* not all that is folded is in arrays */
+  bool rereads;     /* a kernel reads what it folds twice, or several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */
@@ -63,10 +64,8 @@ typedef struct ndr_code {
 } ndr_code;
 
 /* Makes the code of a program's parts, except those that are folded as built-in operators are. `state` is the
- * program's, and room is for NDR_MOST_VALUES values. accumulate_f64 is the problem's. `block` is the most elements of a
- * block. */
-void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
-                   int64_t block);
+ * program's, and room is for NDR_MOST_VALUES values. accumulate_f64 is the problem's. Values have no places yet. */
+void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64);
 
 /* Adds values. Each returns the value's number; an equal one is not added again. If there is no room, or no instruction
  * computes the value, it returns 0, and the code `overflows`. */
@@ -82,8 +81,12 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Gives values their places once all are there: what is folded a tile of `block` elements, others registers. */
-void ndr_code_place(ndr_code *code, int64_t block);
+/* Says what is used and how, once all values and folds are there. */
+void ndr_code_mark(ndr_code *code);
+
+/* Gives marked values their places: what is folded a tile of `block` elements, others registers. Of a constant that is
+ * a factor of folds only, a row of `lanes` elements serves all rows. */
+void ndr_code_place(ndr_code *code, int64_t block, int64_t lanes);
 
 /* Adds the folds of a part. */
 void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_state *state, int part,
@@ -107,7 +110,7 @@ char *ndr_code_where(const ndr_value *value, const ndr_code_memory *memory, cons
 
 /* Computes what does not depend on elements; then, for each strip, the rest. Place indices are the caller's to write.
  */
-void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, int64_t block);
+void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory);
 void ndr_code_run(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *strip);
 
 /* Writes `count` copies of one element. */

@@ -57,7 +57,7 @@ static void add_fold(const part_code *p, ndr_fold *fold, int value, int factors,
                                                     .words_before = p->words_before + word};
 }
 
-/* ---- folds that compute the last instruction themselves ---- */
+/* ---- folds that compute the last instructions themselves ---- */
 
 /* A mask's bytes, before they become 0 or 1. */
 static int mask_bytes(const part_code *p, int mask) {
@@ -93,20 +93,19 @@ static bool is_zero(const part_code *p, int value) {
 }
 
 /* Whether a value is there without an instruction: an array's elements as they are stored, or a constant. */
-static bool is_at_hand(const part_code *p, int value) {
+static bool is_array_or_constant(const part_code *p, int value) {
   const ndr_value *v = &p->code->values[value];
   return v->kind == NDR_VALUE_ARRAY || v->kind == NDR_VALUE_CONSTANT;
 }
 
-/* Folds the sum of squares of a difference; false where the value is none. */
-static bool fold_difference(const part_code *p, int value, int word) {
-  const ndr_value v = p->code->values[value];
-  if (v.number != NDR_NODE_MULTIPLY || v.a != v.b) return false;
-  const ndr_value of = p->code->values[v.a];
+/* Folds the sum of the squares of a difference; false if the product is none. */
+static bool fold_squared_difference(const part_code *p, const ndr_value *product, int word) {
+  const ndr_value of = p->code->values[product->a];
+  if (product->a != product->b) return false;
   if (of.kind != NDR_VALUE_STEP || of.number != NDR_NODE_SUBTRACT) return false;
-  if (!is_at_hand(p, of.a) || !is_at_hand(p, of.b)) return false;
-  bool turned = p->code->values[of.a].constant;
-  add_fold(p, p->isa->difference[v.dtype], turned ? of.b : of.a, turned ? of.a : of.b, word);
+  if (!is_array_or_constant(p, of.a) || !is_array_or_constant(p, of.b)) return false;
+  bool swapped = p->code->values[of.a].constant;
+  add_fold(p, p->isa->squared_difference[product->dtype], swapped ? of.b : of.a, swapped ? of.a : of.b, word);
   return true;
 }
 
@@ -118,8 +117,8 @@ static bool fold_term(const part_code *p, int value, int word) {
     add_masked(p, NDR_FACTORS_SUM, v.b, v.a);
     return true;
   }
-  if (fold_difference(p, value, word)) return true;
   if (v.number != NDR_NODE_MULTIPLY) return false;
+  if (fold_squared_difference(p, &v, word)) return true;
   if (v.dtype == NDR_F64)
     add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
   else
@@ -127,23 +126,23 @@ static bool fold_term(const part_code *p, int value, int word) {
   return true;
 }
 
-/* Folds the number of elements for which a comparison is true; false where the value is none. */
+/* Folds the number of elements for which a comparison is true; false if the value is not one. */
 static bool fold_comparison(const part_code *p, int value, int word) {
   static const struct {
     ndr_node_kind node;
-    ndr_compare how, turned;
+    ndr_compare how, swapped;
   } known[] = {{NDR_NODE_LESS, NDR_COMPARE_LESS, NDR_COMPARE_GREATER},
                {NDR_NODE_LESS_EQUAL, NDR_COMPARE_LESS_EQUAL, NDR_COMPARE_GREATER_EQUAL},
                {NDR_NODE_EQUAL, NDR_COMPARE_EQUAL, NDR_COMPARE_EQUAL},
                {NDR_NODE_UNEQUAL, NDR_COMPARE_UNEQUAL, NDR_COMPARE_UNEQUAL}};
   const ndr_value v = p->code->values[value];
   if (v.kind != NDR_VALUE_STEP || v.constant || (v.from != NDR_F32 && v.from != NDR_F64)) return false;
-  if (!is_at_hand(p, v.a) || !is_at_hand(p, v.b)) return false;
-  bool turned = p->code->values[v.a].constant;
+  if (!is_array_or_constant(p, v.a) || !is_array_or_constant(p, v.b)) return false;
+  bool swapped = p->code->values[v.a].constant;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (v.number != (int)known[i].node) continue;
-    ndr_compare how = turned ? known[i].turned : known[i].how;
-    add_fold(p, p->isa->compared[v.from][how], turned ? v.b : v.a, turned ? v.a : v.b, word);
+    ndr_compare how = swapped ? known[i].swapped : known[i].how;
+    add_fold(p, p->isa->count_compared[v.from][how], swapped ? v.b : v.a, swapped ? v.a : v.b, word);
     return true;
   }
   return false;
@@ -173,7 +172,7 @@ static void fold_weighted(part_code *p) {
   p->skip = false;
   if (op == NDR_VAR || op == NDR_STD) {
     if (p->code->overflows) return;
-    p->code->twice = true;
+    p->code->rereads = true;
     if (parts == 2)
       add_fold(p, p->isa->complex_moments[p->state.reliability], value, weight, 0);
     else
@@ -240,7 +239,7 @@ static void fold_moments(part_code *p) {
   int value = p->value;
   if (parts == 2 || !is_real(p, value)) value = convert(p, value, parts == 2 ? NDR_C128 : NDR_F64);
   if (p->code->overflows) return;
-  p->code->twice = true;
+  p->code->rereads = true;
   if (parts == 1) {
     add_masked(p, NDR_FACTORS_MOMENTS, value, p->mask);
     return;
@@ -359,8 +358,7 @@ void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *progra
   (p.mask >= 0 ? fold_masked(&p) : fold_as(&p, p.state.op, p.value, 0));
 }
 
-void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
-                   int64_t block) {
+void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64) {
   const ndr_program *program = state->program;
   bool wanted[NDR_MOST_NODES] = {false};
   int values[NDR_MOST_NODES];
@@ -372,5 +370,5 @@ void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, n
   for (int p = 0; p < program->part_count && !code->overflows; p++)
     if (!ndr_program_part_is_plain(program, p, array))
       ndr_code_part(code, isa, program, state, p, values, accumulate_f64);
-  if (!code->overflows) ndr_code_place(code, block);
+  if (!code->overflows) ndr_code_mark(code);
 }

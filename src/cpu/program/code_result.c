@@ -66,7 +66,9 @@ static void make(ndr_code *code, const ndr_isa *isa, const ndr_state *state) {
   if (result == NDR_F16 || result == NDR_BF16) result = NDR_F64; /* rounded once, at the end */
   int value = ndr_code_convert(code, isa, values[program->result], result);
   code->folds[code->fold_count++] = (ndr_code_fold){.value = value, .factors = -1};
-  if (!code->overflows) ndr_code_place(code, OUTPUTS);
+  if (code->overflows) return;
+  ndr_code_mark(code);
+  ndr_code_place(code, OUTPUTS, OUTPUTS);
 }
 
 static void store(const char *values, ndr_dtype dtype, int64_t count, char *to, int64_t step) {
@@ -93,7 +95,7 @@ static void run(const ndr_isa *isa, const ndr_code *code, const ndr_state *state
   const int64_t bytes = (int64_t)ndr_dtype_bytes(state->program->result_dtype);
   ndr_strip strip = {.at = 0};
   for (int p = 0; p < NDR_MOST_PARTS; p++) strip.elements[p] = (const char *)totals[p];
-  ndr_code_begin(isa, code, &of, OUTPUTS);
+  ndr_code_begin(isa, code, &of);
   for (int64_t done = 0; done < count; done += strip.count) {
     strip.count = count - done < OUTPUTS ? count - done : OUTPUTS;
     for (int p = 0; p < state->program->part_count; p++)

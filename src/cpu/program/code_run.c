@@ -59,10 +59,10 @@ void ndr_code_run(const ndr_isa *isa, const ndr_code *code, const ndr_code_memor
     if (code->values[i].used && !code->values[i].constant) run_value(isa, code, i, memory, strip);
 }
 
-void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, int64_t block) {
+void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory) {
   for (int i = 0; i < code->value_count; i++) {
     const ndr_value *value = &code->values[i];
-    int64_t total = value->place == NDR_IN_TILE ? block : code->strip;
+    int64_t total = value->room;
     if (!value->used || !value->constant) continue;
     for (ndr_strip strip = {.at = 0}; strip.at < total; strip.at += strip.count) {
       strip.count = total - strip.at < code->strip ? total - strip.at : code->strip;

@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "cpu/cuts.h"
+
 /* Elements of a block. Where a tile has few outputs, its values stay in the first-level cache, so that memory is read
- * while they are folded: on a Zen 5 core counts above a threshold run at the rate of plain reads, and at 0.7 of it with
- * 8192 elements. Rows of outputs touch their states once a block: there as many rows as a tile usually has. */
+ * while they are folded: on a Zen 5 core polynomials run at 0.7 of their speed with 8192 elements. Rows of outputs
+ * touch their states once a block: there as many rows as a tile usually has. */
 #define FEW_OUTPUTS_BLOCK 1024
 #define ROWS_BLOCK 8192
 
@@ -23,29 +25,22 @@ static int64_t code_bytes(int values) {
   return rounded((int64_t)sizeof(ndr_code) + values * (int64_t)sizeof(ndr_value));
 }
 
-/* What is folded from arrays in one pass stays in no cache, and needs no blocks. */
-static int64_t rows_of_block(const ndr_nest *nest, bool in_cache) {
-  if (!in_cache) return nest->gather_rows;
-  int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
-  return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
-}
-
 /* The largest code, with room for all its values. */
 typedef union code_room {
   ndr_code code;
   _Alignas(64) char bytes[sizeof(ndr_code) + NDR_MOST_VALUES * sizeof(ndr_value)];
 } code_room;
 
-static void make_code(const ndr_canonical *problem, const ndr_isa *isa, int i, int64_t block, ndr_code *code) {
+static void make_code(const ndr_canonical *problem, const ndr_isa *isa, int i, ndr_code *code) {
   ndr_state state = ndr_canonical_state(problem, i);
-  ndr_code_make(code, isa, &state, problem->dtype, problem->accumulate_f64, block);
+  ndr_code_make(code, isa, &state, problem->dtype, problem->accumulate_f64);
 }
 
 const char *ndr_machine_reject(const ndr_canonical *problem) {
   code_room room;
   for (int i = 0; i < problem->op_count; i++) {
     if (!problem->programs[i]) continue;
-    make_code(problem, ndr_isa_here(), i, 0, &room.code);
+    make_code(problem, ndr_isa_here(), i, &room.code);
     if (room.code.overflows) return "an expression has no loop";
   }
   return NULL;
@@ -53,31 +48,6 @@ const char *ndr_machine_reject(const ndr_canonical *problem) {
 
 static int64_t array_bytes(const ndr_canonical *problem, int array) {
   return (int64_t)ndr_dtype_bytes(array ? problem->operand_dtypes[array - 1] : problem->dtype);
-}
-
-static bool reads_cache(const ndr_canonical *problem) {
-  code_room room;
-  for (int i = 0; i < problem->op_count; i++) {
-    if (!problem->programs[i]) continue;
-    make_code(problem, ndr_isa_here(), i, 0, &room.code);
-    if (room.code.computes || room.code.twice) return true;
-  }
-  return false;
-}
-
-/* Memory of a thread: a buffer for each array, and the registers and tiles of each code. */
-void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest) {
-  code_room room;
-  nest->program_rows = rows_of_block(nest, reads_cache(problem));
-  int64_t elements = nest->program_rows * nest->lanes;
-  nest->shared_bytes = rounded((int64_t)sizeof(struct ndr_machine));
-  for (int a = 0; a <= problem->operand_count; a++) nest->program_bytes += rounded(elements * array_bytes(problem, a));
-  for (int i = 0; i < problem->op_count; i++) {
-    if (!problem->programs[i]) continue;
-    make_code(problem, ndr_isa_here(), i, elements, &room.code);
-    nest->shared_bytes += code_bytes(room.code.value_count);
-    nest->program_bytes += rounded(room.code.register_bytes) + rounded(room.code.tile_bytes);
-  }
 }
 
 /* ---- how the nest walks ---- */
@@ -122,25 +92,68 @@ static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const v
   }
 }
 
+/* ---- codes and their memory ---- */
+
+/* The most rows of a block of a code: those that stay in a cache, if anything has to. They depend on nothing but the
+ * code and the nest, as they decide which elements are added up first. */
+static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest, const ndr_code *code) {
+  bool in_cache = code->runs_strips || code->rereads;
+  for (int a = 0; a <= problem->operand_count; a++) {
+    ndr_walked walk;
+    int64_t step;
+    if (!(code->arrays >> a & 1)) continue;
+    walk_along(problem, nest, a, &walk);
+    bool single = ndr_walked_lane_step(&walk, nest->form, nest->period, nest->lanes, &step);
+    if (!single || !ndr_walked_is_direct(&walk, step, nest->lanes, nest->gather_rows)) in_cache = true;
+  }
+  if (!in_cache) return nest->gather_rows;
+  int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
+  return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
+}
+
+/* Makes code number `code_count` of the machine, for operator i, and adds what it needs of a thread's memory. */
+static void add_code(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa, int i,
+                     struct ndr_machine *machine, ndr_code *code) {
+  make_code(problem, isa, i, code);
+  int64_t rows = rows_of_block(problem, nest, code), elements = rows * nest->lanes;
+  ndr_code_place(code, elements, ndr_most(nest->lanes, NDR_MOST_RUN_LANES));
+  machine->rows[machine->code_count++] = rows;
+  for (int a = 0; a <= problem->operand_count; a++) {
+    int64_t bytes = (code->arrays >> a & 1) ? rounded(elements * array_bytes(problem, a)) : 0;
+    if (machine->buffer_bytes[a] < bytes) machine->buffer_bytes[a] = bytes;
+  }
+}
+
+void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest) {
+  struct ndr_machine machine = {.code_count = 0};
+  code_room room;
+  nest->shared_bytes = rounded((int64_t)sizeof machine);
+  nest->program_bytes = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    if (!problem->programs[i]) continue;
+    add_code(problem, nest, ndr_isa_here(), i, &machine, &room.code);
+    nest->shared_bytes += code_bytes(room.code.value_count);
+    nest->program_bytes += rounded(room.code.register_bytes) + rounded(room.code.tile_bytes);
+  }
+  for (int a = 0; a <= problem->operand_count; a++) nest->program_bytes += machine.buffer_bytes[a];
+}
+
 struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
                                      const void *const *data, char *memory) {
   struct ndr_machine *machine = (struct ndr_machine *)(void *)memory;
   code_room room;
   int64_t words = 0;
+  memset(machine, 0, sizeof *machine);
   memory += rounded((int64_t)sizeof *machine);
-  machine->rows = nest->program_rows;
-  machine->elements = machine->rows * nest->lanes;
-  machine->arrays = 0;
-  machine->code_count = 0;
   for (int i = 0; i < problem->op_count; i++) {
     ndr_state state = ndr_canonical_state(problem, i);
     if (problem->programs[i]) {
-      make_code(problem, isa, i, machine->elements, &room.code);
+      int c = machine->code_count;
+      add_code(problem, nest, isa, i, machine, &room.code);
       int64_t bytes = code_bytes(room.code.value_count);
       memcpy(memory, &room, (size_t)bytes < sizeof room ? (size_t)bytes : sizeof room);
-      machine->block[machine->code_count] = words * nest->pitch;
-      machine->codes[machine->code_count++] = (ndr_code *)(void *)memory;
-      machine->arrays |= room.code.arrays;
+      machine->block[c] = words * nest->pitch;
+      machine->codes[c] = (ndr_code *)(void *)memory;
       memory += bytes;
     }
     words += ndr_state_size(&state);

@@ -18,15 +18,17 @@ typedef struct ndr_walked {
 struct ndr_machine {
   int array_count, walked_count; /* places follow arrays */
   ndr_walked walked[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
-  unsigned arrays; /* bit a: some code reads array a */
+  int64_t buffer_bytes[NDR_MOST_ARRAYS]; /* of each array, into which a block is gathered */
   int code_count;
   ndr_code *codes[NDR_MAX_OPS];
-  int64_t block[NDR_MAX_OPS]; /* words of a block before the states of a code's program */
-  int64_t rows;               /* the most rows of a block */
-  int64_t elements;           /* lanes times rows of it */
+  int64_t block[NDR_MAX_OPS]; /* words of the nest's block of states before those of a code's program */
+  int64_t rows[NDR_MAX_OPS];  /* the most rows of a code's block */
 };
 
-/* Where the arrays and places of a tile start, and those of the tile that is folded after it. */
+/* Lanes of the rows into which runs in a cache are cut, at most. */
+enum { NDR_MOST_RUN_LANES = 64 };
+
+/* Where the arrays and places of a tile start, and the arrays of the tile that is folded after it. */
 typedef struct ndr_tile_place {
   int64_t at[NDR_MOST_ARRAYS + NDR_MOST_PLACES], next[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
 } ndr_tile_place;
@@ -37,7 +39,22 @@ bool ndr_machine_there(const ndr_canonical *problem);
 /* Why they cannot be compiled; NULL if they can. */
 const char *ndr_machine_reject(const ndr_canonical *problem);
 
-/* Sets the rows of a block, and the bytes of memory that all threads share and of each thread, which were 0. */
+/* The step between neighbouring lanes of a tile; false where there is no single one. */
+static inline bool ndr_walked_lane_step(const ndr_walked *walk, ndr_nest_form form, int64_t period, int64_t lanes,
+                                        int64_t *step) {
+  bool grouped = form != NDR_NEST_ROWS && period > 1;
+  *step = grouped ? walk->period : walk->lane;
+  return !grouped || lanes == period || walk->lane == walk->period * period;
+}
+
+/* Whether elements whose lanes lie `step` apart are read where they are, because lanes lie side by side, and rows
+ * follow each other or are long. Otherwise blocks of them are gathered. */
+static inline bool ndr_walked_is_direct(const ndr_walked *walk, int64_t step, int64_t lanes, int64_t rows) {
+  enum { LONG = 64 };
+  return step == 1 && (rows == 1 || walk->row == lanes || lanes >= LONG);
+}
+
+/* Sets the nest's shared_bytes and program_bytes. */
 void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest);
 
 /* Makes the code in shared memory. data are the arrays, as a backend gets them. */

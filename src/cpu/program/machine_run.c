@@ -4,11 +4,8 @@
 #include "cpu/cuts.h"
 #include "cpu/program/machine.h"
 
-/* From this many lanes on, rows that do not follow each other are read where they are. */
-#define DIRECT_LANES 64
-
-/* Bytes of an array between a strip and what is prefetched with it. */
-#define AHEAD 8192
+/* Bytes of an array between what is read and what is prefetched with it. */
+#define BLOCK_AHEAD 8192
 
 /* The elements of a block in one array. */
 typedef struct source {
@@ -50,12 +47,8 @@ static void gather_groups(const ndr_walked *walk, const ndr_tile *tile, const ch
   }
 }
 
-/* The step between neighbouring lanes; false where there is no single one. */
 static bool lane_step(const block *b, const ndr_walked *walk, int64_t *step) {
-  const ndr_tile *tile = b->tile;
-  bool grouped = b->engine->nest->form != NDR_NEST_ROWS && tile->period > 1;
-  *step = grouped ? walk->period : walk->lane;
-  return !grouped || tile->lanes == tile->period || walk->lane == walk->period * tile->period;
+  return ndr_walked_lane_step(walk, b->engine->nest->form, b->tile->period, b->tile->lanes, step);
 }
 
 static source take(const block *b, int a, char *buffer) {
@@ -65,7 +58,7 @@ static source take(const block *b, int a, char *buffer) {
   const char *from = walk->data + b->place.at[a] * bytes;
   int64_t step;
   bool single = lane_step(b, walk, &step);
-  if (single && step == 1 && (tile->rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES))
+  if (single && ndr_walked_is_direct(walk, step, lanes, tile->rows))
     return (source){
         .data = from, .row_stride = tile->rows == 1 ? lanes : walk->row, .next = walk->data + b->place.next[a] * bytes};
   source gathered = {.data = buffer, .row_stride = lanes};
@@ -108,24 +101,24 @@ static void run_strip(const block *b, const ndr_code *code, const ndr_code_memor
 }
 
 /* Points a strip at its elements, which start in a row at a lane. */
-static void aim(const block *b, int64_t row, int64_t lane, ndr_strip *s) {
+static void aim(const block *b, const ndr_code *code, int64_t row, int64_t lane, ndr_strip *s) {
   for (int a = 0; a < b->machine->array_count; a++) {
     const source *from = &b->sources[a];
     int64_t bytes = b->machine->walked[a].bytes;
-    if (!(b->machine->arrays >> a & 1)) continue;
+    if (!(code->arrays >> a & 1)) continue;
     s->elements[a] = from->data + (row * from->row_stride + lane) * bytes;
   }
 }
 
-/* Prefetches what lies AHEAD bytes after a strip in the order in which an array is read, in whole rows where they lie
- * apart, and over the end of the block in the next one. */
+/* Prefetches what lies BLOCK_AHEAD bytes after a strip in the order in which an array is read, in whole rows where they
+ * lie apart, and over the end of the block in the next one. */
 static inline __attribute__((always_inline)) void look_ahead(const block *b, const ndr_code *code, const ndr_strip *s) {
   const int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   for (int a = 0; a < b->machine->array_count; a++) {
     const source *from = &b->sources[a];
-    int64_t bytes = b->machine->walked[a].bytes, at = s->at + AHEAD / bytes;
+    int64_t bytes = b->machine->walked[a].bytes, at = s->at + BLOCK_AHEAD / bytes;
     if (!(code->arrays >> a & 1) || !from->next) continue;
-    if (from->row_stride != lanes) at = s->at + (AHEAD / bytes + lanes - 1) / lanes * lanes;
+    if (from->row_stride != lanes) at = s->at + ndr_cuts(BLOCK_AHEAD, lanes * bytes) * lanes;
     const char *start = at < total ? from->data : from->next;
     if (at >= total) at -= total;
     ndr_prefetch(start + (at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
@@ -141,10 +134,10 @@ static bool follow_each_other(const block *b, const ndr_code *code) {
 static void run_code(const block *b, const ndr_code *code, const ndr_code_memory *memory) {
   int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   bool dense = follow_each_other(b, code);
-  for (ndr_strip s = {.at = 0}; code->computes && s.at < total; s.at += s.count) {
+  for (ndr_strip s = {.at = 0}; code->runs_strips && s.at < total; s.at += s.count) {
     int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
     s.count = left < NDR_STRIP ? left : NDR_STRIP;
-    aim(b, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
+    aim(b, code, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
     look_ahead(b, code, &s);
     run_strip(b, code, memory, &s);
   }
@@ -152,11 +145,11 @@ static void run_code(const block *b, const ndr_code *code, const ndr_code_memory
 
 void ndr_machine_begin(const ndr_engine *engine, char *memory) {
   const struct ndr_machine *machine = engine->machine;
-  for (int a = 0; a < machine->array_count; a++) memory += rounded(machine->elements * machine->walked[a].bytes);
+  for (int a = 0; a < machine->array_count; a++) memory += machine->buffer_bytes[a];
   for (int c = 0; c < machine->code_count; c++) {
     const ndr_code *code = machine->codes[c];
     ndr_code_memory of = memory_of(code, &memory);
-    ndr_code_begin(engine->isa, code, &of, machine->elements);
+    ndr_code_begin(engine->isa, code, &of);
   }
 }
 
@@ -179,8 +172,8 @@ static source folded(const block *b, const ndr_value *value, const ndr_code_memo
   return b->sources[value->number];
 }
 
-/* Bytes to the block after it; 0: what is folded is in a cache. */
-static int64_t to_next(const source *from) {
+/* 0: what is folded is in a cache. */
+static int64_t bytes_to_next_block(const source *from) {
   return from->next ? from->next - from->data : 0;
 }
 
@@ -188,7 +181,7 @@ static int64_t to_next(const source *from) {
  * kernels of their own. */
 static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, int64_t factors_bytes,
                      uint64_t *states, int64_t pitch) {
-  int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
+  int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? NDR_MOST_RUN_LANES : 32;
   ndr_tile part = *tile;
   part.lanes = part.row_stride = lanes;
   if (tile->factors_stride) part.factors_stride = lanes;
@@ -213,20 +206,20 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   const ndr_value *factors = f->factors < 0 ? value : &code->values[f->factors];
   int64_t bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), pitch = b->engine->nest->pitch;
   int64_t factors_bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)factors->dtype);
-  const source elements = folded(b, value, memory), weights = folded(b, factors, memory);
+  const source elements = folded(b, value, memory), beside = folded(b, factors, memory);
   ndr_tile tile = *b->tile;
   tile.lane_stride = 1;
   tile.spare = 0; /* what lies behind operands and values is not known */
   tile.data = elements.data;
   tile.row_stride = elements.row_stride;
-  tile.ahead = to_next(&elements);
+  tile.ahead = bytes_to_next_block(&elements);
   tile.cached = elements.next == NULL;
-  tile.rows_ahead = tile.cached ? 0 : ndr_least(AHEAD / (tile.lanes * bytes) + 1, tile.rows);
-  tile.factors = f->factors < 0 ? NULL : weights.data;
-  tile.factors_stride = factors->constant ? 0 : weights.row_stride;
-  tile.factors_ahead = to_next(&weights);
+  tile.rows_ahead = tile.cached ? 0 : ndr_least(ndr_cuts(BLOCK_AHEAD, tile.lanes * bytes), tile.rows);
+  tile.factors = f->factors < 0 ? NULL : beside.data;
+  tile.factors_stride = f->factors < 0 || factors->constant ? 0 : beside.row_stride;
+  tile.factors_ahead = bytes_to_next_block(&beside);
   states += f->words_before * pitch;
-  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || weights.row_stride == tile.lanes);
+  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes);
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
     fold_run(f, &tile, bytes, factors_bytes, states, pitch);
     return;
@@ -235,34 +228,39 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   f->fold(&tile, states, pitch);
 }
 
-static void fold_block(const block *b, char *memory, uint64_t *states) {
-  const struct ndr_machine *machine = b->machine;
-  for (int c = 0; c < machine->code_count; c++) {
-    const ndr_code *code = machine->codes[c];
-    ndr_code_memory of = memory_of(code, &memory);
-    run_code(b, code, &of);
-    for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], &of, states + machine->block[c]);
+/* Takes the arrays of a code's block, computes its values and folds them. `buffers` is a thread's memory. */
+static void fold_block(block *b, const ndr_code *code, const ndr_code_memory *memory, char *buffers, uint64_t *states) {
+  for (int a = 0; a < b->machine->array_count; buffers += b->machine->buffer_bytes[a++])
+    if (code->arrays >> a & 1) b->sources[a] = take(b, a, buffers);
+  run_code(b, code, memory);
+  for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], memory, states);
+}
+
+/* A code, over all blocks of a tile. */
+static void fold_code(const ndr_engine *engine, int number, const ndr_code_memory *memory, char *buffers,
+                      const ndr_tile_place *place, const ndr_tile *tile, uint64_t *states) {
+  const struct ndr_machine *machine = engine->machine;
+  ndr_tile part = *tile;
+  block b = {.engine = engine, .machine = machine, .tile = &part, .place = *place};
+  for (int64_t row = 0; row < tile->rows; row += part.rows) {
+    part.rows = ndr_least(tile->rows - row, machine->rows[number]);
+    part.index = tile->index + row * tile->index_row;
+    part.fresh = tile->fresh && row == 0;
+    bool last = row + part.rows == tile->rows;
+    for (int a = 0; a < machine->array_count; a++)
+      b.place.next[a] = last ? place->next[a] : b.place.at[a] + part.rows * machine->walked[a].row;
+    fold_block(&b, machine->codes[number], memory, buffers, states + machine->block[number]);
+    for (int w = 0; w < machine->walked_count; w++) b.place.at[w] += part.rows * machine->walked[w].row;
   }
 }
 
 void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
                       uint64_t *states) {
   const struct ndr_machine *machine = engine->machine;
-  ndr_tile part = *tile;
-  block b = {.engine = engine, .machine = machine, .tile = &part, .place = *place};
-  for (int64_t row = 0; row < tile->rows; row += part.rows) {
-    char *buffer = memory;
-    part.rows = tile->rows - row < machine->rows ? tile->rows - row : machine->rows;
-    part.index = tile->index + row * tile->index_row;
-    part.fresh = tile->fresh && row == 0;
-    bool last = row + part.rows == tile->rows;
-    for (int w = 0; w < machine->walked_count; w++)
-      b.place.next[w] = last ? place->next[w] : b.place.at[w] + part.rows * machine->walked[w].row;
-    for (int a = 0; a < machine->array_count; a++) {
-      if (machine->arrays >> a & 1) b.sources[a] = take(&b, a, buffer);
-      buffer += rounded(machine->elements * machine->walked[a].bytes);
-    }
-    fold_block(&b, buffer, states);
-    for (int w = 0; w < machine->walked_count; w++) b.place.at[w] += part.rows * machine->walked[w].row;
+  char *buffers = memory;
+  for (int a = 0; a < machine->array_count; a++) memory += machine->buffer_bytes[a];
+  for (int c = 0; c < machine->code_count; c++) {
+    ndr_code_memory of = memory_of(machine->codes[c], &memory);
+    fold_code(engine, c, &of, buffers, place, tile, states);
   }
 }

@@ -124,7 +124,8 @@ static void make_code(const ndr_scan_problem *problem, const ndr_isa *isa, ndr_c
     made->dtype = (ndr_dtype)code->values[made->value].dtype;
     code->folds[code->fold_count++] = (ndr_code_fold){.value = made->value, .factors = made->mask};
   }
-  ndr_code_place(code, RUN);
+  ndr_code_mark(code);
+  ndr_code_place(code, RUN, RUN);
 }
 
 static int64_t code_bytes(const ndr_code *code) {
@@ -298,7 +299,7 @@ static void scan_line(const job *all, const room *own, int64_t number) {
 static void scan_lines(void *context, int thread) {
   job *all = context;
   room own = room_of(all->common, all->memory + thread * all->each);
-  ndr_code_begin(all->isa, all->common->code, &own.code, RUN);
+  ndr_code_begin(all->isa, all->common->code, &own.code);
   for (int64_t line; (line = atomic_fetch_add(&all->next, 1)) < all->problem->lines;) scan_line(all, &own, line);
 }
 

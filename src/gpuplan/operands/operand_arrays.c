@@ -124,6 +124,8 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
   return false;
 }
 
+_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS < 31, "NDR_WAYS_FAR is the way of no array");
+
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
   int bytes, registers, batch = 1, enough = steps > 1 ? NDR_SPREAD_BYTES : NDR_FLIGHT_BYTES;
   count_chunk(problem, ways, elements, steps, &bytes, &registers);

@@ -6,7 +6,7 @@
 #include "gpuplan/launch.h"
 
 /* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, where it reads one chunk of a row
- * and where it reads several, and registers they may take. */
+ * and where it reads several, or twice as many (NDR_WAYS_FAR), and registers they may take. */
 enum { NDR_FLIGHT_BYTES = 64, NDR_SPREAD_BYTES = 128, NDR_FLIGHT_REGISTERS = 40 };
 
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */

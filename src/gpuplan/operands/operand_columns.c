@@ -85,42 +85,52 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
  * few bytes in flight where threads compute for long between loads or look for the next run. */
 static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
   static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
-  enum { MANY_REGISTERS = 5 };                   /* of an accumulator */
+  enum { MANY_ACCUMULATOR_REGISTERS = 5 };
   unsigned ways = launch->operands.ways;
   int elements = launch->operands.elements, steps = launch->operands.steps, room = ndr_block_registers(blocks);
   int chunks = steps * ndr_count_batch(problem, ways, elements, steps);
   int flight = blocks * chunks * ndr_fresh_bytes(problem, ways, elements);
-  bool computes = ndr_has_weights(problem) || ndr_count_registers(problem) >= MANY_REGISTERS;
-  bool waits = problem->reduced_count > 1 || computes;
+  bool folds_slowly = ndr_has_weights(problem) || ndr_count_registers(problem) >= MANY_ACCUMULATOR_REGISTERS;
+  bool waits = problem->reduced_count > 1 || folds_slowly;
   double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
   double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
   return SQUEEZE * squeezed * squeezed + STARVE * starved;
 }
 
-/* Whether weights are read row by row: of each there is then a f64 besides, and with more bytes in flight blocks were
- * slower. */
+/* Whether rows bring new weights. Each is also kept as f64, and with more bytes in flight blocks were slower. */
 static bool reads_weights(const ndr_canonical *problem, unsigned ways) {
-  int fresh = 0;
-  for (int k = 0; k < ndr_count_arrays(problem); k++) fresh += !(NDR_WAY_OF(ways, k) & NDR_WAY_FIXED);
-  return ndr_has_weights(problem) && fresh > 1;
+  for (int i = 0; i < problem->op_count; i++) {
+    const ndr_program *program = problem->programs[i];
+    bool needed[NDR_MOST_NODES] = {false};
+    for (int p = 0; program && p < program->part_count; p++)
+      if (program->parts[p].weight >= 0) needed[program->parts[p].weight] = true;
+    if (!program) continue;
+    ndr_program_mark_needed(program, needed);
+    for (int n = 0; n < program->node_count; n++)
+      if (needed[n] && program->nodes[n].kind == NDR_NODE_ARRAY &&
+          !(NDR_WAY_OF(ways, program->nodes[n].a) & NDR_WAY_FIXED))
+        return true;
+  }
+  return false;
 }
 
-/* Blocks that a multiprocessor runs at a time, and whether threads have twice as many bytes in flight: with which tiles
- * and splits fill whole waves, unless that loses more than it gains. */
+/* Chooses the blocks of a multiprocessor, and whether threads have twice the bytes in flight: what fills whole waves
+ * with tiles and splits, unless that loses more than it gains. */
 static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           double row_bytes) {
   const ndr_params *p = &launch->params;
-  const unsigned ways = launch->operands.ways;
+  const unsigned once = launch->operands.ways, twice = once | NDR_WAYS_FAR;
   const int accumulators = launch->operands.elements * launch->operands.steps;
+  const int choices = reads_weights(problem, once) ? 1 : 2;
   const int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
-  unsigned best_ways = ways;
+  const ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words,
+                           launch->block_bytes};
+  unsigned best_ways = once;
   int best = 0;
   double least = 0;
-  for (int far = 0; far < (reads_weights(problem, ways) ? 1 : 2); far++) {
-    launch->operands.ways = far ? ways | NDR_WAYS_FAR : ways;
+  for (int choice = 0; choice < choices; choice++) {
+    launch->operands.ways = choice ? twice : once;
     int registers = ndr_operands_begin(problem, launch, accumulators);
-    ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words,
-                       launch->block_bytes};
     for (int blocks = 2; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
       int64_t at_once = (int64_t)device->units * blocks;
       double time =
@@ -130,7 +140,7 @@ static void choose_blocks(const ndr_canonical *problem, const ndr_device *device
     }
   }
   launch->operands.ways = best_ways;
-  launch->blocks = best;
+  if (best) launch->blocks = best;
 }
 
 /* Threads that share a row, where a thread owns `each` columns of it. Also orders the rows. */

@@ -295,7 +295,8 @@ static void *find_kernel(const simt_module *module, const task *t, const ndr_lau
                          size_t capacity) {
   static const int steps[] = {1, 2, 4};
   const unsigned last = 1u << 2 * t->op->arrays;
-  for (unsigned which = (ways & NDR_WAYS_FAR) ? 0 : last; which < 2 * last; which++) {
+  /* With twice the bytes in flight only as planned: what is shifted may not be read beyond the array's end. */
+  for (unsigned which = (ways & NDR_WAYS_FAR) ? 0 : last; which < 2 * last; which = which < last ? last : which + 1) {
     for (int s = 0; s < 3; s++) {
       bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
       if (columns ? steps[s] != launch->operands.steps : steps[s] < launch->operands.steps) continue;

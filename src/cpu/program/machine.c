@@ -60,7 +60,8 @@ static int64_t step_of(const ndr_canonical *problem, const ndr_axis *axis, int w
 
 static void walk_along(const ndr_canonical *problem, const ndr_nest *nest, int walked, ndr_walked *walk) {
   const ndr_axis *output = nest->output_axis < 0 ? NULL : &problem->kept[nest->output_axis];
-  const ndr_axis *lanes = nest->form == NDR_NEST_ROWS ? output : &problem->reduced[nest->lanes_along];
+  const ndr_axis *lanes =
+      nest->form == NDR_NEST_ROWS ? &problem->kept[nest->output_axis] : &problem->reduced[nest->lanes_along];
   walk->lane = step_of(problem, lanes, walked);
   walk->period = output && nest->form != NDR_NEST_ROWS ? step_of(problem, output, walked) : 0;
   if (nest->form == NDR_NEST_RUN)

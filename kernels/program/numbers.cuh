@@ -10,10 +10,14 @@ template <class V> struct number {
   static NDR_DEVICE V sum(V a, V b) { return (V)((u64)a + (u64)b); }
   static NDR_DEVICE V difference(V a, V b) { return (V)((u64)a - (u64)b); }
   static NDR_DEVICE V product(V a, V b) { return (V)((u64)a * (u64)b); }
-  static NDR_DEVICE V least(V a, V b) { return least_of(machine::shielded(a), machine::shielded(b)); }
-  static NDR_DEVICE V most(V a, V b) { return most_of(machine::shielded(a), machine::shielded(b)); }
-  static NDR_DEVICE V least_of(V a, V b) { return b < a ? b : a; }
-  static NDR_DEVICE V most_of(V a, V b) { return b > a ? b : a; }
+  static NDR_DEVICE V least(V a, V b) {
+    a = machine::shielded(a), b = machine::shielded(b);
+    return b < a ? b : a;
+  }
+  static NDR_DEVICE V most(V a, V b) {
+    a = machine::shielded(a), b = machine::shielded(b);
+    return b > a ? b : a;
+  }
   static NDR_DEVICE V negative(V a) { return (V)(0 - (u64)a); }
   static NDR_DEVICE V size(V a) { return a < 0 ? negative(a) : a; }
 };

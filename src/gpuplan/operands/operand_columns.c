@@ -102,9 +102,9 @@ static bool reads_weights(const ndr_canonical *problem, unsigned ways) {
   for (int i = 0; i < problem->op_count; i++) {
     const ndr_program *program = problem->programs[i];
     bool needed[NDR_MOST_NODES] = {false};
-    for (int p = 0; program && p < program->part_count; p++)
-      if (program->parts[p].weight >= 0) needed[program->parts[p].weight] = true;
     if (!program) continue;
+    for (int p = 0; p < program->part_count; p++)
+      if (program->parts[p].weight >= 0) needed[program->parts[p].weight] = true;
     ndr_program_mark_needed(program, needed);
     for (int n = 0; n < program->node_count; n++)
       if (needed[n] && program->nodes[n].kind == NDR_NODE_ARRAY &&

@@ -65,7 +65,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
    * counts the same (ndr_count_batch). */
   static NDR_DEVICE constexpr int batch(int steps = 1) {
     const int bytes = steps > 1 ? SPREAD_BYTES : FLIGHT_BYTES;
-    return batch_of((WAYS & NDR_WAYS_FAR) != 0 ? 2 * bytes : bytes, steps);
+    return batch_of((WAYS & NDR_WAYS_TWICE) != 0 ? 2 * bytes : bytes, steps);
   }
   static NDR_DEVICE constexpr int batch_of(int bytes, int steps) {
     int rows = 1;
@@ -195,31 +195,40 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     Op::template fold<V>(a, x, s.index + n * step, step, q.base);
   }
 
-  /* Folds N chunks of one output, `apart` elements apart. Operators that know no index get up to 16 elements at once.
-   */
+  /* How many of N chunks of one output are folded at once, a divisor of N: 16 elements where the operator knows no
+   * index. */
+  template <int N> static NDR_DEVICE constexpr int at_once() {
+    int most = Op::indexed ? 1 : V >= 16 ? 1 : 16 / V, count = N < most ? N : most;
+    while (N % count) count--;
+    return count;
+  }
+  /* Folds chunks number `first` and following of one output, `apart` elements apart, all at once. */
+  template <int COUNT>
+  static NDR_DEVICE void fold_group(const ndr_program_params &q, Accumulator &a, const loose_row *loose,
+                                    const fixed_row &fixed, int axis, const spot &s, int first, i64 apart) {
+    if constexpr (COUNT == 1) {
+      fold_chunk(q, a, loose[0], fixed, axis, s, first * apart);
+    } else {
+      value x[COUNT * V];
+#pragma unroll
+      for (int u = 0; u < COUNT; u++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+          loose[u].set(x[u * V + i], i);
+          fixed.set(x[u * V + i], i);
+          set_places(q, x[u * V + i], s, axis, (first + u) * apart + i);
+        }
+      }
+      Op::template fold<COUNT * V>(a, x, 0, 0, q.base);
+    }
+  }
+  /* Folds N chunks of one output, `apart` elements apart. */
   template <int N>
   static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row (&loose)[N],
                                      const fixed_row &fixed, int axis, const spot &s, i64 apart) {
-    const int group = Op::indexed || V >= 16 ? 1 : V * N <= 16 ? N : 16 / V;
-    if constexpr (group == 1) {
+    const int count = at_once<N>();
 #pragma unroll
-      for (int u = 0; u < N; u++) fold_chunk(q, a, loose[u], fixed, axis, s, u * apart);
-    } else {
-#pragma unroll
-      for (int first = 0; first < N; first += group) {
-        value x[group * V];
-#pragma unroll
-        for (int u = 0; u < group; u++) {
-#pragma unroll
-          for (int i = 0; i < V; i++) {
-            loose[first + u].set(x[u * V + i], i);
-            fixed.set(x[u * V + i], i);
-            set_places(q, x[u * V + i], s, axis, (first + u) * apart + i);
-          }
-        }
-        Op::template fold<group * V>(a, x, 0, 0, q.base);
-      }
-    }
+    for (int first = 0; first < N; first += count) fold_group<count>(q, a, loose + first, fixed, axis, s, first, apart);
   }
 
   /* Loads and folds one element, n behind a place along `axis`. */

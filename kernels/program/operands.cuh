@@ -93,15 +93,18 @@ template <class Kit, int SPOTS, int STEPS> struct short_runs {
       if (holds(q, s, lane, lanes)) row[u][s].load(q, kept_count(q.base), at);
   }
   NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
+    const int AT_ONCE = Kit::template at_once<STEPS>(), axis = kept_count(q.base);
     typename Kit::fixed_row fixed;
-    if (holds(q, STEPS - 1, lane, lanes)) {
-      Kit::fold_chunks(q, a, row[u], fixed, kept_count(q.base), spot[u], lanes * Kit::elements);
-      return;
-    }
 #pragma unroll
-    for (int s = 0; s < STEPS - 1; s++)
-      if (holds(q, s, lane, lanes))
-        Kit::fold_chunk(q, a, row[u][s], fixed, kept_count(q.base), spot[u], s * lanes * Kit::elements);
+    for (int first = 0; first < STEPS; first += AT_ONCE) {
+      if (holds(q, first + AT_ONCE - 1, lane, lanes)) {
+        Kit::template fold_group<AT_ONCE>(q, a, &row[u][first], fixed, axis, spot[u], first, lanes * Kit::elements);
+        continue;
+      }
+#pragma unroll
+      for (int s = first; s < first + AT_ONCE - 1; s++)
+        if (holds(q, s, lane, lanes)) Kit::fold_chunk(q, a, row[u][s], fixed, axis, spot[u], s * lanes * Kit::elements);
+    }
   }
 };
 
@@ -193,28 +196,32 @@ template <class Kit, int STEPS> struct operand_team {
   }
 };
 
-/* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it. The thread's column is
- * located again for each run along the walked axis: kept, it would take registers that loads need. */
-template <class Kit, int STEPS>
+/* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it, or, with
+ * NDR_WAYS_APART, all rows of run number team.row and every rows-th after it. The thread's column is located again for
+ * each run along the walked axis: kept, it would take registers that loads need. */
+template <class Kit, int STEPS, bool APART>
 NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
                                   const column_team &team) {
   typedef typename Kit::template spread_row<false, STEPS> loose_row;
   typedef typename Kit::template spread_row<true, STEPS> fixed_row;
   const ndr_params &p = q.base;
   const int axis = kept_count(p);
-  const int rows = team.rows, column = Kit::template first_column<STEPS>(team.lane);
+  const int rows = APART ? 1 : team.rows, row = APART ? 0 : team.row,
+            column = Kit::template first_column<STEPS>(team.lane);
   i64 size = reduced_count(p) ? walked_axis(p).size : 1;
-  for (i64 first = split.begin; first < split.end; first = NDR_NEXT_RUN(first)) {
-    i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
-    i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
-    first += end - from;
-    int left = (int)(end - from) - team.row;
+  i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), split.begin).whole : 0;
+  if (APART) run += team.row;
+  for (i64 first = run * size; first < split.end; first = NDR_NEXT_RUN(run * size)) {
+    const i64 from = first < split.begin ? split.begin - first : 0, rest = split.end - first;
+    const int left = (int)((rest < size ? rest : size) - from) - row;
+    const i64 number = run;
+    run += APART ? team.rows : 1;
     operand_team<Kit, STEPS> t(q, machine::opaque(tile), team.number);
     if (left <= 0 || column >= t.columns) continue;
     typename Kit::spot at = t.at;
     at.step_kept(q, 0, column);
-    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, run);
-    if (reduced_count(p)) at.step(q, axis, from + team.row);
+    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, number);
+    if (reduced_count(p)) at.step(q, axis, from + row);
     typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
     fixed_row fixed;
     fixed.load_last(q, 0, at);
@@ -282,7 +289,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
 #pragma unroll
   for (int k = 0; k < COLUMNS; k++) a[k] = Op::identity();
   tile_split whose = split_of(p, machine::block());
-  fold_operand_rows<Kit, STEPS>(q, a, whose.tile, units_of(p, whose.split), team);
+  fold_operand_rows<Kit, STEPS, (WAYS & NDR_WAYS_APART) != 0>(q, a, whose.tile, units_of(p, whose.split), team);
   for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count; mask >>= 1) {
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) Op::join(a[k], shuffle_state(a[k], mask));

@@ -163,20 +163,15 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
-    point sums[chain_count<N>];
-    double abouts[chain_count<N>], weights[chain_count<N>];
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);
       const point d = base::template value_at<SKIP, N>(x, i) - a.pivot, term = scale(d, w);
-      add_term<point, N>(sums, i, term);
-      add_term<double, N>(abouts, i, inner_product(term, d));
-      add_term<double, N>(weights, i, w);
+      a.sum = a.sum + term;
+      a.about += inner_product(term, d);
+      a.n += w;
       if constexpr (RELIABLE) a.squares += w * w;
     }
-    a.sum = a.sum + chains_total<N>(sums);
-    a.about += chains_total<N>(abouts);
-    a.n += chains_total<N>(weights);
   }
   /* Makes an element of weight `most` the pivot. Called where all elements before weigh next to nothing. */
   template <int N>

@@ -47,7 +47,14 @@ static const struct {
     {"mean f32 [10000000,3] /1 where=bool[3,1]", "tree", "operands_rows, chunks of 1"},
     {"mean f32 [20000,3,49] /0,2 where=bool[147,49,1]", "tree", "operands_short, chunks of 1"},
     {"mean f32 [16384,16384] /0 weights=f32[1,0]", "thread",
-     "operands_columns, chunks of 4 (f32: vectors, f32: one for all)"},
+     "operands_columns, chunks of 4 (f32: vectors, f32: one for all, twice the bytes in flight)"},
+    {"std f32 [16384,16384] /0 weights=f32[1,0]", "thread",
+     "operands_columns, chunks of 4 (f32: vectors, f32: one for all, twice the bytes in flight)"},
+    {"std f32 [64,128,64,512] /0,2 weights=f32[0,0,1,0]", "thread",
+     "operands_columns, chunks of 4 (f32: vectors, f32: one for all, runs apart, twice the bytes in flight)"},
+    {"mean f32 [100000,1000] /1 where=bool[1000,1]", "tree",
+     "operands_rows, chunks of 4 (f32: vectors, bool: vectors)"},
+    {"mean f32 [100000,1000] /1 weights=f32[0,1]", "tree", "operands_runs, chunks of 4 (f32: vectors, f32: vectors)"},
     {"mean f32 [16384,16384] /1 weights=f32[0,1]", "tree", "operands_runs, chunks of 4 (f32: vectors, f32: vectors)"},
     {"mean f64 [16384,8192] /all weights=f64[8192,1]", "tree",
      "operands_runs, chunks of 2 (f64: vectors, f64: vectors)"},
@@ -124,7 +131,9 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
   const ndr_params *p = &launch->params;
   int team = NDR_THREADS, elements = launch->operands.elements;
   expect(elements >= 1 && elements <= 16 && (elements & (elements - 1)) == 0);
-  expect(launch->operands.steps >= 1 && launch->operands.steps <= 4);
+  expect(launch->operands.steps >= 1 && launch->operands.steps <= 8);
+  expect(launch->operands.steps <= 4 ||
+         (launch->kernel == NDR_KERNEL_OPERANDS_ROWS && launch->operands.steps % 2 == 0));
   expect(p->work == p->tile_count * p->splits && p->splits >= 1 && p->splits <= NDR_MOST_SPLITS);
   if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS) {
     const ndr_param_thread *own = &p->thread;

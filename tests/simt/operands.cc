@@ -73,7 +73,9 @@ struct triple : exact_sum {
   ENTRY(operands_short, op, elements, 4, ways)                                                                         \
   ENTRY(operands_rows, op, elements, 1, ways)                                                                          \
   ENTRY(operands_rows, op, elements, 2, ways)                                                                          \
-  ENTRY(operands_rows, op, elements, 4, ways)
+  ENTRY(operands_rows, op, elements, 4, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 6, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 8, ways)
 #define COLUMNS(op, elements, ways) ENTRY(operands_columns, op, elements, 1, ways)
 #define SPREAD(op, steps, ways) ENTRY(operands_columns, op, 1, steps, ways)
 #define RUNS(op, elements, ways) ENTRY(operands_runs, op, elements, 1, ways)
@@ -94,6 +96,11 @@ COLUMNS(masked, 4, 33)
 COLUMNS(masked, 4, 80000011)
 COLUMNS(masked, 4, 80000000)
 COLUMNS(masked, 1, 80000000)
+COLUMNS(masked, 1, 40000000)
+COLUMNS(masked, 4, 40000000)
+COLUMNS(masked, 4, 40000011)
+COLUMNS(masked, 4, c0000011)
+COLUMNS(masked, 4, 40000033)
 COLUMNS(masked, 4, 73)
 COLUMNS(masked, 4, 23)
 COLUMNS(masked, 4, 03)

@@ -99,7 +99,8 @@ class Case:
         if kind == "mask":
             self.y = torch.empty(self.shape, device=place).uniform_(-1, 1) > 0
         elif kind:
-            self.y = torch.empty(self.shape if kind == "second" else self.shape[-1:], device=place).uniform_(0.1, 1)
+            along = [size if d == self.dims[-1] else 1 for d, size in enumerate(self.shape)]
+            self.y = torch.empty(self.shape if kind == "second" else along, device=place).uniform_(0.1, 1)
 
     def wanted(self):
         """In float64, one piece after the other where the arrays are large."""

@@ -256,7 +256,7 @@ static void add_odd(bench_list *list, const char *set) {
 }
 
 /* Masks, weights and operators of one's own, beside the plain sum, over f32, 1 GiB of it on a GPU and 256 MiB on a CPU:
- * "NAME, LAYOUT". Operands are as large as the array, except weights, which belong to the last dim. */
+ * "NAME, LAYOUT". Operands are as large as the array, except weights, which belong to the last dim that is reduced. */
 static void add_operands(bench_list *list, const char *set, bool gpu) {
   static const struct {
     const char *name, *ops, *with; /* `with`: what stands before the strides of the second array */
@@ -277,22 +277,22 @@ static void add_operands(bench_list *list, const char *set, bool gpu) {
       {"softmax denominator", "{softmax(x; m): s += exp(x - m) -> s}(1)", ""},
   };
   static const struct {
-    const char *name, *shape, *strides, *last, *dims;
+    const char *name, *shape, *strides, *weights, *dims;
   } layouts[2][5] = {{{"full", "67108864", "1", "1", "0"},
                       {"rows", "16384,4096", "4096,1", "0,1", "1"},
-                      {"columns", "16384,4096", "4096,1", "0,1", "0"},
-                      {"middle", "64,512,2048", "1048576,2048,1", "0,0,1", "1"},
-                      {"(0,2)", "64,64,128,128", "1048576,16384,128,1", "0,0,0,1", "0,2"}},
+                      {"columns", "16384,4096", "4096,1", "1,0", "0"},
+                      {"middle", "64,512,2048", "1048576,2048,1", "0,1,0", "1"},
+                      {"(0,2)", "64,64,128,128", "1048576,16384,128,1", "0,0,1,0", "0,2"}},
                      {{"full", "268435456", "1", "1", "0"},
                       {"rows", "16384,16384", "16384,1", "0,1", "1"},
-                      {"columns", "16384,16384", "16384,1", "0,1", "0"},
-                      {"middle", "64,2048,2048", "4194304,2048,1", "0,0,1", "1"},
-                      {"(0,2)", "64,128,64,512", "4194304,32768,512,1", "0,0,0,1", "0,2"}}};
+                      {"columns", "16384,16384", "16384,1", "1,0", "0"},
+                      {"middle", "64,2048,2048", "4194304,2048,1", "0,1,0", "1"},
+                      {"(0,2)", "64,128,64,512", "4194304,32768,512,1", "0,0,1,0", "0,2"}}};
   for (size_t l = 0; l < sizeof layouts[0] / sizeof *layouts[0]; l++) {
     for (size_t r = 0; r < sizeof reductions / sizeof *reductions; r++) {
       char name[40], operand[80] = "";
       bool weighted = strstr(reductions[r].with, "weights") != NULL;
-      const char *strides = weighted ? layouts[gpu][l].last : layouts[gpu][l].strides;
+      const char *strides = weighted ? layouts[gpu][l].weights : layouts[gpu][l].strides;
       if (*reductions[r].with) snprintf(operand, sizeof operand, "%s[%s]", reductions[r].with, strides);
       snprintf(name, sizeof name, "%s, %s", reductions[r].name, layouts[gpu][l].name);
       add(list, set, name, "%s f32 [%s] /%s%s", reductions[r].ops, layouts[gpu][l].shape, layouts[gpu][l].dims,

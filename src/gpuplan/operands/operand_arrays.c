@@ -118,18 +118,24 @@ int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements) {
   return bytes > 0 ? bytes : 1;
 }
 
+int ndr_chunk_registers(const ndr_canonical *problem, unsigned ways, int elements) {
+  int bytes, registers;
+  count_chunk(problem, ways, elements, 1, &bytes, &registers);
+  return registers > 0 ? registers : 1;
+}
+
 bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     if ((NDR_WAY_OF(ways, k) & (3 | NDR_WAY_AGAIN)) == NDR_WAY_SHIFTED) return true;
   return false;
 }
 
-_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS < 31, "NDR_WAYS_FAR is the way of no array");
+_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS < 30, "NDR_WAYS_TWICE and NDR_WAYS_APART are ways of no array");
 
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
   int bytes, registers, batch = 1, enough = steps > 1 ? NDR_SPREAD_BYTES : NDR_FLIGHT_BYTES;
   count_chunk(problem, ways, elements, steps, &bytes, &registers);
-  if (ways & NDR_WAYS_FAR) enough *= 2;
+  if (ways & NDR_WAYS_TWICE) enough *= 2;
   while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < enough && 2 * batch * registers <= NDR_FLIGHT_REGISTERS)
     batch *= 2;
   return batch;
@@ -194,6 +200,7 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   count_chunk(problem, launch->operands.ways, launch->operands.elements, steps, &bytes, &chunk);
   launch->words = ndr_canonical_words(problem, 0, problem->op_count);
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
+  if (!columns && launch->operands.steps > batch) batch = launch->operands.steps;
   int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
   int registers = (columns ? column_registers(problem, accumulators)
                            : RUN_REGISTERS + accumulators * ndr_count_registers(problem)) +

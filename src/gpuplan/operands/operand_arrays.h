@@ -6,7 +6,7 @@
 #include "gpuplan/launch.h"
 
 /* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, where it reads one chunk of a row
- * and where it reads several, or twice as many (NDR_WAYS_FAR), and registers they may take. */
+ * and where it reads several, or twice as many (NDR_WAYS_TWICE), and registers they may take. */
 enum { NDR_FLIGHT_BYTES = 64, NDR_SPREAD_BYTES = 128, NDR_FLIGHT_REGISTERS = 40 };
 
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */
@@ -43,6 +43,9 @@ int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int
 
 /* Bytes that come from memory for a chunk that is read in these ways. */
 int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements);
+
+/* Registers that a chunk takes that is read in these ways. */
+int ndr_chunk_registers(const ndr_canonical *problem, unsigned ways, int elements);
 
 /* Whether an array that comes from memory is shifted into place. */
 bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways);

@@ -4,8 +4,9 @@
 #include "gpuplan/rows.h"
 
 enum {
-  COLUMN_REGISTERS = 20, /* that accumulators of a thread's columns take, at most */
-  RUN_ROWS = 16 /* of a run along the walked axis that a thread reads, at least: places are located once a run */
+  COLUMN_REGISTERS = 32, /* that accumulators of a thread's columns take, at most */
+  RUN_ROWS = 16, /* of a run along the walked axis that a thread reads, at least: places are located once a run */
+  OWN_RUNS = 4   /* of a thread that reads whole runs, at least: some threads have one more than others */
 };
 
 const char *ndr_operands_reject_columns(const ndr_canonical *problem, const ndr_device *device) {
@@ -97,38 +98,20 @@ static double lost_share(const ndr_canonical *problem, const ndr_launch *launch,
   return SQUEEZE * squeezed * squeezed + STARVE * starved;
 }
 
-/* Whether rows bring new weights. Each is also kept as f64, and with more bytes in flight blocks were slower. */
-static bool reads_weights(const ndr_canonical *problem, unsigned ways) {
-  for (int i = 0; i < problem->op_count; i++) {
-    const ndr_program *program = problem->programs[i];
-    bool needed[NDR_MOST_NODES] = {false};
-    if (!program) continue;
-    for (int p = 0; p < program->part_count; p++)
-      if (program->parts[p].weight >= 0) needed[program->parts[p].weight] = true;
-    ndr_program_mark_needed(program, needed);
-    for (int n = 0; n < program->node_count; n++)
-      if (needed[n] && program->nodes[n].kind == NDR_NODE_ARRAY &&
-          !(NDR_WAY_OF(ways, program->nodes[n].a) & NDR_WAY_FIXED))
-        return true;
-  }
-  return false;
-}
-
 /* Chooses the blocks of a multiprocessor, and whether threads have twice the bytes in flight: what fills whole waves
  * with tiles and splits, unless that loses more than it gains. */
 static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           double row_bytes) {
   const ndr_params *p = &launch->params;
-  const unsigned once = launch->operands.ways, twice = once | NDR_WAYS_FAR;
+  const unsigned once = launch->operands.ways, twice = once | NDR_WAYS_TWICE;
   const int accumulators = launch->operands.elements * launch->operands.steps;
-  const int choices = reads_weights(problem, once) ? 1 : 2;
   const int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
   const ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words,
                            launch->block_bytes};
   unsigned best_ways = once;
   int best = 0;
   double least = 0;
-  for (int choice = 0; choice < choices; choice++) {
+  for (int choice = 0; choice < 2; choice++) {
     launch->operands.ways = choice ? twice : once;
     int registers = ndr_operands_begin(problem, launch, accumulators);
     for (int blocks = 2; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
@@ -143,13 +126,20 @@ static void choose_blocks(const ndr_canonical *problem, const ndr_device *device
   if (best) launch->blocks = best;
 }
 
+/* Whether threads that share columns, `rows` of them, read whole runs along the walked axis, each its own: rows of one
+ * run for all of them are few for each. */
+static bool reads_apart(const ndr_canonical *problem, const ndr_launch *launch, int rows, int splits) {
+  if (problem->reduced_count < 2 || rows < 2) return false;
+  return problem->length / problem->reduced[launch->operands.walked].size >= (int64_t)OWN_RUNS * rows * splits;
+}
+
 /* Threads that share a row, where a thread owns `each` columns of it. Also orders the rows. */
 static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int each) {
   const ndr_axis *along = &problem->kept[0];
   int64_t chunks = ndr_ceil_div(along->size, each), others = problem->outputs / along->size;
   int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
   order_rows(problem, launch, NDR_THREADS / lanes);
-  if (problem->reduced_count > 1) {
+  if (problem->reduced_count > 1 && !reads_apart(problem, launch, NDR_THREADS / lanes, 1)) {
     int64_t walked = problem->reduced[launch->operands.walked].size;
     while (lanes < NDR_THREADS && lanes < chunks && walked * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
   }
@@ -187,5 +177,6 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   } else {
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
   }
+  if (reads_apart(problem, launch, own->team.count / lanes, p->splits)) launch->operands.ways |= NDR_WAYS_APART;
   ndr_launch_end(launch);
 }

@@ -5,7 +5,8 @@
 #include "gpuplan/strided.h"
 
 enum {
-  MOST_CHUNKS = 4,            /* chunks of a run that a lane reads in operands_short and operands_rows */
+  FEW_CHUNKS = 4,             /* of a run that a lane reads in operands_short and operands_rows, at most */
+  MOST_CHUNKS = 8,            /* the same in operands_rows where they take few registers: then pairs of them */
   BLOCK_RUN_BYTES = 16 << 10, /* of a run of all arrays, from which on a whole block reads it */
   LONG_RUN_BYTES = 64 << 10,  /* the same where an output has several runs */
   STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES, /* of a split, at least */
@@ -36,15 +37,29 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
   ndr_operands_begin(problem, launch, kernel == NDR_KERNEL_OPERANDS_ROWS ? 4 : 1);
 }
 
+/* The most chunks of a run that a lane reads where it reads all of its share at a time. */
+static int most_chunks(const ndr_canonical *problem, int elements) {
+  if (elements == 1 || count_runs(problem) > 1) return FEW_CHUNKS;
+  unsigned ways = ndr_ways_along(problem, ndr_run_axis(problem), NULL, elements, false);
+  int most = NDR_FLIGHT_REGISTERS / ndr_chunk_registers(problem, ways, elements) & ~1;
+  return most < FEW_CHUNKS ? FEW_CHUNKS : most < MOST_CHUNKS ? most : MOST_CHUNKS;
+}
+
+/* Chunks of a run that each of its lanes reads in operands_rows. */
+static int lane_chunks(int64_t chunks, int lanes) {
+  int each = (int)ndr_ceil_div(chunks, lanes);
+  return each > FEW_CHUNKS ? each + (each & 1) : each;
+}
+
 /* Lanes of a run of `chunks` chunks. Single elements are read by a fourth of the lanes that they could have: their
  * neighbours are in the first-level cache. */
 static int short_lanes(int64_t chunks, int elements) {
-  return ndr_power_from(elements == 1 ? ndr_ceil_div(chunks, MOST_CHUNKS) : chunks, NDR_WARP_THREADS);
+  return ndr_power_from(elements == 1 ? ndr_ceil_div(chunks, FEW_CHUNKS) : chunks, NDR_WARP_THREADS);
 }
 
 static void configure_rows(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
   int64_t chunks = ndr_run_axis(problem)->size / elements;
-  int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes), groups = NDR_THREADS / lanes;
+  int lanes = short_lanes(chunks, elements), steps = lane_chunks(chunks, lanes), groups = NDR_THREADS / lanes;
   begin_runs(problem, launch, NDR_KERNEL_OPERANDS_ROWS, elements, steps);
   ndr_params *p = &launch->params;
   p->operand_short = (ndr_param_operand_short){ndr_threads(lanes), ndr_threads(lanes)};
@@ -115,7 +130,7 @@ static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device
 void ndr_operands_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   const ndr_axis *along = ndr_run_axis(problem);
   int elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
-  int64_t shortest = (int64_t)elements * NDR_WARP_THREADS * MOST_CHUNKS;
+  int64_t shortest = (int64_t)elements * NDR_WARP_THREADS * most_chunks(problem, elements);
   if (problem->length > 0 && along->size <= shortest) {
     if (count_runs(problem) == 1)
       configure_rows(problem, device, launch, elements);

@@ -5,10 +5,11 @@
 #include "gpuplan/strided.h"
 
 enum {
-  FEW_CHUNKS = 4,             /* of a run that a lane reads in operands_short and operands_rows, at most */
-  MOST_CHUNKS = 8,            /* the same in operands_rows where they take few registers: then pairs of them */
-  BLOCK_RUN_BYTES = 16 << 10, /* of a run of all arrays, from which on a whole block reads it */
-  LONG_RUN_BYTES = 64 << 10,  /* the same where an output has several runs */
+  FEW_CHUNKS = 4,               /* of a run that a lane reads in operands_short and operands_rows, at most */
+  MOST_CHUNKS = 8,              /* the same in operands_rows where they take few registers: then pairs of them */
+  BLOCK_RUN_BYTES = 16 << 10,   /* of a run that come from memory, above which a whole block reads it */
+  MOMENTS_RUN_BYTES = 36 << 10, /* the same of var and std, which take long to join */
+  LONG_RUN_BYTES = 64 << 10,    /* of a run of all arrays, from which on a block reads it where an output has several */
   STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES, /* of a split, at least */
   FEW_RUNS = 4,                                /* runs for each multiprocessor, up to which blocks read shorter ones */
   MOST_RUNS = 1 << 16,                         /* of an output that blocks read */
@@ -118,13 +119,29 @@ static void configure_warps(const ndr_canonical *problem, const ndr_device *devi
                     NDR_BLOCK_WARPS);
 }
 
-/* Whether blocks read runs, or pieces of them, rather than warps. */
-static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device) {
-  int64_t runs = count_runs(problem),
-          bytes = ndr_chunk_bytes(problem, ndr_run_axis(problem), ndr_run_axis(problem)->size);
-  bool few = (double)problem->outputs * (double)runs <= (double)device->units * FEW_RUNS;
+static bool joins_moments(const ndr_canonical *problem) {
+  for (int i = 0; i < problem->op_count; i++) {
+    const ndr_program *program = problem->programs[i];
+    if (!program && (problem->ops[i] == NDR_VAR || problem->ops[i] == NDR_STD)) return true;
+    for (int k = 0; program && k < program->part_count; k++)
+      if (program->parts[k].op == NDR_VAR || program->parts[k].op == NDR_STD) return true;
+  }
+  return false;
+}
+
+/* Whether blocks read runs, or pieces of them, rather than warps. What a warp needs to join its threads and to finish
+ * is the same for a run of a warp and for the share of one in a block. */
+static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch) {
+  const ndr_axis *along = ndr_run_axis(problem);
+  int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size);
+  double tasks = (double)problem->outputs * (double)runs, units = (double)device->units;
   if (runs > MOST_RUNS) return false;
-  return bytes >= (few ? STEP_BYTES / 4 : runs == 1 ? BLOCK_RUN_BYTES : LONG_RUN_BYTES);
+  if (tasks <= units * FEW_RUNS) return bytes >= STEP_BYTES / 4;
+  if (runs > 1) return bytes >= LONG_RUN_BYTES;
+  int64_t fresh = along->size / launch->operands.elements *
+                  ndr_fresh_bytes(problem, launch->operands.ways, launch->operands.elements);
+  bool for_warps = joins_moments(problem) && tasks >= units * launch->blocks * NDR_BLOCK_WARPS;
+  return fresh > (for_warps ? MOMENTS_RUN_BYTES : BLOCK_RUN_BYTES);
 }
 
 void ndr_operands_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
@@ -140,7 +157,7 @@ void ndr_operands_runs(const ndr_canonical *problem, const ndr_device *device, n
     int decider = ndr_find_decider(problem, along);
     elements = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
     begin_runs(problem, launch, NDR_KERNEL_OPERANDS_RUNS, elements, 1);
-    if (runs_are_long(problem, device))
+    if (runs_are_long(problem, device, launch))
       configure_pieces(problem, device, launch);
     else
       configure_warps(problem, device, launch);

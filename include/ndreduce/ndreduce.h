@@ -56,7 +56,8 @@
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
  * to var and std. Where the weights add up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN.
- * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), also where `where` is false, and gives NaN on a GPU.
+ * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), also where `where` is false; results may have been
+ * written then, and are NaN. On a GPU such weights give NaN.
  * initial counts as one more element. It is f64; if the result is an integer, it must be a value of the result's dtype.
  * Under skip_nan an initial value that is NaN is left out, too.
  *

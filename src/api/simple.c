@@ -124,6 +124,8 @@ ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, voi
   if (plan->problem.outputs == 0) return NDR_OK;
   NDR_TRY(ndr_plan_check(plan, data, results, workspace, bytes));
   /* A device's memory is not read here: there NaN weights give NaN. */
-  if (!plan->backend->calls) NDR_TRY(ndr_weights_check(plan->backend, plan->threads, &plan->problem, data));
-  return ndr_simple_run(plan, NULL, data, results, workspace, stream);
+  bool on_host = !plan->backend->calls, show = on_host && ndr_weights_show(&plan->problem);
+  if (on_host && !show) NDR_TRY(ndr_weights_check(plan->backend, plan->threads, &plan->problem, data));
+  NDR_TRY(ndr_simple_run(plan, NULL, data, results, workspace, stream));
+  return show ? ndr_weights_check_shown(plan->backend, plan->threads, &plan->problem, data, results) : NDR_OK;
 }

@@ -235,19 +235,19 @@ NDR_DEVICE long long opaque(long long value) {
   return value;
 }
 
-/* The value, of which the assembler does not know that it is a negated one. Of two minima or maxima of 32-bit integers
- * ptxas 13.0 makes one instruction (VIMNMX3), and then forgets to negate an operand: max(max(-a, -b), max(-c, -d)) came
- * out wrong. */
-template <class V> NDR_DEVICE V shielded(V value) {
+/* Hides from the assembler that the value may be a negated one. ptxas 13.0 merges two minima or maxima of 32-bit
+ * integers into one instruction (VIMNMX3) and then drops the sign of an operand: max(max(-a, -b), max(-c, -d)) was
+ * wrong. Other types have no such instruction. */
+template <class V> NDR_DEVICE V hide_negation(V value) {
   return value;
 }
-NDR_DEVICE int shielded(int value) {
+NDR_DEVICE int hide_negation(int value) {
   int hidden;
   asm("not.b32 %0, %1;\n\tnot.b32 %0, %0;" : "=r"(hidden) : "r"(value));
   return hidden;
 }
-NDR_DEVICE unsigned shielded(unsigned value) {
-  return (unsigned)shielded((int)value);
+NDR_DEVICE unsigned hide_negation(unsigned value) {
+  return (unsigned)hide_negation((int)value);
 }
 
 NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask) {

@@ -36,7 +36,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, SPREAD_BYTES = 128, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+  enum { MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
   /* Of `steps` chunks of all arrays: bytes that come from memory, and registers that they take on their way. */
   static NDR_DEVICE constexpr int chunk_bytes(int steps) {
@@ -60,16 +60,12 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     }
     return registers;
   }
-  /* Chunks in flight, or rows of `steps` chunks: `bytes` of all arrays or more, unless they take too many registers.
-   * Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. The planner
-   * counts the same (ndr_count_batch). */
+  /* Chunks in flight, or rows of `steps` chunks: of NDR_FLIGHT_BYTES of all arrays or more, unless they take too many
+   * registers. The planner counts the same (ndr_count_batch). */
   static NDR_DEVICE constexpr int batch(int steps = 1) {
-    const int bytes = steps > 1 ? SPREAD_BYTES : FLIGHT_BYTES;
-    return batch_of((WAYS & NDR_WAYS_TWICE) != 0 ? 2 * bytes : bytes, steps);
-  }
-  static NDR_DEVICE constexpr int batch_of(int bytes, int steps) {
     int rows = 1;
-    while (rows < MOST && rows * chunk_bytes(steps) < bytes && 2 * rows * chunk_registers(steps) <= FLIGHT_REGISTERS)
+    while (rows < MOST && rows * chunk_bytes(steps) < NDR_FLIGHT_BYTES(WAYS, steps) &&
+           2 * rows * chunk_registers(steps) <= NDR_FLIGHT_REGISTERS)
       rows *= 2;
     return rows;
   }
@@ -195,14 +191,14 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     Op::template fold<V>(a, x, s.index + n * step, step, q.base);
   }
 
-  /* How many of N chunks of one output are folded at once, a divisor of N: 16 elements where the operator knows no
-   * index. */
-  template <int N> static NDR_DEVICE constexpr int at_once() {
-    int most = Op::indexed ? 1 : V >= 16 ? 1 : 16 / V, count = N < most ? N : most;
+  /* How many of N chunks of one output are folded together: a divisor of N, at most 16 elements; 1 if the operator
+   * needs indices. */
+  template <int N> static NDR_DEVICE constexpr int group_size() {
+    int most = Op::indexed ? 1 : 16 / V, count = N < most ? N : most;
     while (N % count) count--;
     return count;
   }
-  /* Folds chunks number `first` and following of one output, `apart` elements apart, all at once. */
+  /* Folds COUNT chunks of one output together, numbers `first`, first + 1, ...; they lie `apart` elements apart. */
   template <int COUNT>
   static NDR_DEVICE void fold_group(const ndr_program_params &q, Accumulator &a, const loose_row *loose,
                                     const fixed_row &fixed, int axis, const spot &s, int first, i64 apart) {
@@ -226,9 +222,9 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   template <int N>
   static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row (&loose)[N],
                                      const fixed_row &fixed, int axis, const spot &s, i64 apart) {
-    const int count = at_once<N>();
+    const int size = group_size<N>();
 #pragma unroll
-    for (int first = 0; first < N; first += count) fold_group<count>(q, a, loose + first, fixed, axis, s, first, apart);
+    for (int first = 0; first < N; first += size) fold_group<size>(q, a, loose + first, fixed, axis, s, first, apart);
   }
 
   /* Loads and folds one element, n behind a place along `axis`. */

@@ -11,11 +11,11 @@ template <class V> struct number {
   static NDR_DEVICE V difference(V a, V b) { return (V)((u64)a - (u64)b); }
   static NDR_DEVICE V product(V a, V b) { return (V)((u64)a * (u64)b); }
   static NDR_DEVICE V least(V a, V b) {
-    a = machine::shielded(a), b = machine::shielded(b);
+    a = machine::hide_negation(a), b = machine::hide_negation(b);
     return b < a ? b : a;
   }
   static NDR_DEVICE V most(V a, V b) {
-    a = machine::shielded(a), b = machine::shielded(b);
+    a = machine::hide_negation(a), b = machine::hide_negation(b);
     return b > a ? b : a;
   }
   static NDR_DEVICE V negative(V a) { return (V)(0 - (u64)a); }

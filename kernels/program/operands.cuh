@@ -4,7 +4,9 @@
  * side by side and are aligned.
  *
  *   operands_columns  family thread: the fastest axis is kept, and a thread owns the outputs of a chunk, or of STEPS
- *                     single elements, a warp apart: where rows begin anywhere, a warp reads these side by side
+ *                     single elements, a warp apart: where rows begin anywhere, a warp reads these side by side. The
+ *                     threads of a column share the rows of each run along the walked axis, or each has runs of its own
+ *                     (NDR_WAYS_OWN_RUNS)
  *   operands_runs     family tree: `lanes` threads read neighbouring chunks of a piece of a run
  *   operands_short    family tree: a thread reads chunks of several short runs of its output at a time
  *   operands_rows     family tree: an output is one short run, and a thread reads those of several outputs at a time
@@ -93,16 +95,16 @@ template <class Kit, int SPOTS, int STEPS> struct short_runs {
       if (holds(q, s, lane, lanes)) row[u][s].load(q, kept_count(q.base), at);
   }
   NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
-    const int AT_ONCE = Kit::template at_once<STEPS>(), axis = kept_count(q.base);
+    const int GROUP = Kit::template group_size<STEPS>(), axis = kept_count(q.base);
     typename Kit::fixed_row fixed;
 #pragma unroll
-    for (int first = 0; first < STEPS; first += AT_ONCE) {
-      if (holds(q, first + AT_ONCE - 1, lane, lanes)) {
-        Kit::template fold_group<AT_ONCE>(q, a, &row[u][first], fixed, axis, spot[u], first, lanes * Kit::elements);
+    for (int first = 0; first < STEPS; first += GROUP) {
+      if (holds(q, first + GROUP - 1, lane, lanes)) {
+        Kit::template fold_group<GROUP>(q, a, &row[u][first], fixed, axis, spot[u], first, lanes * Kit::elements);
         continue;
       }
 #pragma unroll
-      for (int s = first; s < first + AT_ONCE - 1; s++)
+      for (int s = first; s < first + GROUP - 1; s++)
         if (holds(q, s, lane, lanes)) Kit::fold_chunk(q, a, row[u][s], fixed, axis, spot[u], s * lanes * Kit::elements);
     }
   }
@@ -196,39 +198,37 @@ template <class Kit, int STEPS> struct operand_team {
   }
 };
 
-/* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it, or, with
- * NDR_WAYS_APART, all rows of run number team.row and every rows-th after it. The thread's column is located again for
- * each run along the walked axis: kept, it would take registers that loads need. */
-template <class Kit, int STEPS, bool APART>
+/* Folds this thread's rows of a split of a tile: of every run along the walked axis, row number team.row and every
+ * team.rows-th after it; or, with OWN_RUNS, all rows of run number team.row and of every team.rows-th run after it. The
+ * thread's column is located again for each run: kept, it would take registers that loads need. */
+template <class Kit, int STEPS, bool OWN_RUNS>
 NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
                                   const column_team &team) {
   typedef typename Kit::template spread_row<false, STEPS> loose_row;
   typedef typename Kit::template spread_row<true, STEPS> fixed_row;
   const ndr_params &p = q.base;
-  const int axis = kept_count(p);
-  const int rows = APART ? 1 : team.rows, row = APART ? 0 : team.row,
-            column = Kit::template first_column<STEPS>(team.lane);
+  const int axis = kept_count(p), column = Kit::template first_column<STEPS>(team.lane);
+  const int first_row = OWN_RUNS ? 0 : team.row, row_step = OWN_RUNS ? 1 : team.rows;
   i64 size = reduced_count(p) ? walked_axis(p).size : 1;
-  i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), split.begin).whole : 0;
-  if (APART) run += team.row;
-  for (i64 first = run * size; first < split.end; first = NDR_NEXT_RUN(run * size)) {
-    const i64 from = first < split.begin ? split.begin - first : 0, rest = split.end - first;
-    const int left = (int)((rest < size ? rest : size) - from) - row;
-    const i64 number = run;
-    run += APART ? team.rows : 1;
+  i64 next_run = reduced_count(p) > 1 ? divide(p, walked_axis(p), split.begin).whole : 0;
+  if (OWN_RUNS) next_run += team.row;
+  for (i64 begin = next_run * size; begin < split.end; begin = NDR_NEXT_RUN(next_run * size)) {
+    const i64 run = next_run, from = begin < split.begin ? split.begin - begin : 0, rest = split.end - begin;
+    const int left = (int)((rest < size ? rest : size) - from) - first_row;
+    next_run += OWN_RUNS ? team.rows : 1;
     operand_team<Kit, STEPS> t(q, machine::opaque(tile), team.number);
     if (left <= 0 || column >= t.columns) continue;
     typename Kit::spot at = t.at;
     at.step_kept(q, 0, column);
-    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, number);
-    if (reduced_count(p)) at.step(q, axis, from + row);
-    typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
+    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, run);
+    if (reduced_count(p)) at.step(q, axis, from + first_row);
+    typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, row_step);
     fixed_row fixed;
     fixed.load_last(q, 0, at);
     fixed.settle();
     Kit::template fold_each<loose_row, Kit::batch(STEPS)>(
-        q, 0, at, by, left, rows, [&](const auto &loaded, const typename Kit::spot &from_row) {
-          Kit::template fold_columns<STEPS>(q, a, loaded, fixed, from_row, axis, rows);
+        q, 0, at, by, left, row_step, [&](const auto &loaded, const typename Kit::spot &from_row) {
+          Kit::template fold_columns<STEPS>(q, a, loaded, fixed, from_row, axis, row_step);
         });
   }
 }
@@ -289,7 +289,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
 #pragma unroll
   for (int k = 0; k < COLUMNS; k++) a[k] = Op::identity();
   tile_split whose = split_of(p, machine::block());
-  fold_operand_rows<Kit, STEPS, (WAYS & NDR_WAYS_APART) != 0>(q, a, whose.tile, units_of(p, whose.split), team);
+  fold_operand_rows<Kit, STEPS, (WAYS & NDR_WAYS_OWN_RUNS) != 0>(q, a, whose.tile, units_of(p, whose.split), team);
   for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count; mask >>= 1) {
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) Op::join(a[k], shuffle_state(a[k], mask));

@@ -27,6 +27,14 @@ template <class T, class W> struct weighing {
   }
 };
 
+/* The sum of terms, and that of weights. */
+template <class V> struct weighted_total {
+  V sum;
+  double weight;
+};
+
+/* ---- sum, mean and norm2 ---- */
+
 /* The terms of a batch of N are added in two chains: more would take registers that the next loads need. */
 template <int N> constexpr int chain_count = N < 2 ? N : 2;
 template <class V, int N> NDR_DEVICE void add_term(V (&chain)[chain_count<N>], int i, const V &term) {
@@ -35,14 +43,6 @@ template <class V, int N> NDR_DEVICE void add_term(V (&chain)[chain_count<N>], i
 template <int N, class V> NDR_DEVICE V chains_total(const V (&chain)[chain_count<N>]) {
   return tree<add, chain_count<N>>::join(chain);
 }
-
-/* The sum of terms, and that of weights. */
-template <class V> struct weighted_total {
-  V sum;
-  double weight;
-};
-
-/* ---- sum, mean and norm2 ---- */
 
 /* The sum of w x or w |x|^2, and that of w, which only the state of mean has. */
 template <class T, class W, bool SKIP, bool SQUARED, bool COUNTED> struct weighted_sum : weighing<T, W> {
@@ -163,6 +163,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
+    /* Term after term: chains, as of sums, took registers that the next loads need. */
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);

@@ -51,11 +51,12 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 /* Where a task is: the cursors of a tile, and those of the chunk's first position and the task's first step. */
 typedef struct task_place {
   ndr_cursor kept, reduced, first_kept, first_reduced;
-  /* Whether the next tile is at this step, and of this chunk; of splits the last one's next tile is taken to be. */
+  /* Whether the tile after this one is at this step, and in this chunk. The last tile of a split claims the chunk: that
+   * only makes a prefetch useless. */
   bool same_step, same_chunk;
 } task_place;
 
-/* Moves to the tile that is folded after it: at the next position; after the last one, at the first position and
+/* Moves to the next tile: at the next position; after the last one, at the first position and
  * the next step; after the last step, at the next chunk's first position and the first step. */
 static void move_on(task_place *at) {
   if (at->same_step || !at->same_chunk)
@@ -77,7 +78,7 @@ static int64_t to_next(const task_place *at) {
   return ndr_cursor_next(kept) - kept->offset + at->first_reduced.offset - reduced->offset;
 }
 
-/* Finds where the arrays of programs are in the tile after a task's place. */
+/* Finds where the arrays and place indices of programs are in the tile after a task's place. */
 static void find_next(const struct ndr_machine *machine, const task_place *now, ndr_tile_place *place) {
   task_place next = *now;
   move_on(&next);

@@ -279,15 +279,20 @@ typedef struct ndr_param_table {
 /* How a kernel of several arrays reads array k: the NDR_WAY_BITS bits from NDR_WAY_BITS * k on of its template argument
  * WAYS. The lower two bits are one of the first four. */
 #define NDR_WAY_BITS 4
-#define NDR_WAY_ELEMENTS 0         /* element by element, with any stride along the fastest axis */
-#define NDR_WAY_VECTOR 1           /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
-#define NDR_WAY_SAME 2             /* one element for all neighbours: the stride is 0 */
-#define NDR_WAY_SHIFTED 3          /* neighbouring elements that begin anywhere, with two aligned loads */
-#define NDR_WAY_FIXED 4            /* a bit: the stride along the walked axis is 0 */
-#define NDR_WAY_AGAIN 8            /* a bit: other threads read the elements, too: the first-level cache keeps them */
-#define NDR_WAYS_TWICE 0x80000000u /* of all arrays: twice as many bytes are in flight, where registers allow it */
-#define NDR_WAYS_APART 0x40000000u /* of operands_columns: threads that share columns read runs of their own */
+#define NDR_WAY_ELEMENTS 0 /* element by element, with any stride along the fastest axis */
+#define NDR_WAY_VECTOR 1   /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
+#define NDR_WAY_SAME 2     /* one element for all neighbours: the stride is 0 */
+#define NDR_WAY_SHIFTED 3  /* neighbouring elements that begin anywhere, with two aligned loads */
+#define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0 */
+#define NDR_WAY_AGAIN 8    /* a bit: other threads read the elements, too: the first-level cache keeps them */
 #define NDR_WAY_OF(ways, k) ((ways) >> NDR_WAY_BITS * (k) & ((1 << NDR_WAY_BITS) - 1))
+/* Bits of WAYS that concern all arrays. */
+#define NDR_WAYS_TWICE 0x80000000u    /* twice as many bytes are in flight, where registers allow it */
+#define NDR_WAYS_OWN_RUNS 0x40000000u /* operands_columns: each thread of a column reads runs of its own */
+/* Bytes of all arrays that a thread has in flight, where it reads `steps` chunks of a row, and the registers that they
+ * may take. Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. */
+#define NDR_FLIGHT_BYTES(ways, steps) (((steps) > 1 ? 128 : 64) << (((ways)&NDR_WAYS_TWICE) != 0))
+#define NDR_FLIGHT_REGISTERS 40
 
 /* ---- the argument of every kernel that reduces ---- */
 

@@ -124,7 +124,7 @@ static void check_dtype(rng *random, ndr_dtype dtype) {
   array_free(&memory);
 }
 
-/* ---- kernels with an array factors the elements ---- */
+/* ---- kernels with factors ---- */
 
 /* The kernels of an instruction set for a dtype: weighted, masked, sums of products and squared differences, and counts
  * of comparisons. */

@@ -51,7 +51,7 @@ static const struct {
     {"std f32 [16384,16384] /0 weights=f32[1,0]", "thread",
      "operands_columns, chunks of 4 (f32: vectors, f32: one for all, twice the bytes in flight)"},
     {"std f32 [64,128,64,512] /0,2 weights=f32[0,0,1,0]", "thread",
-     "operands_columns, chunks of 4 (f32: vectors, f32: one for all, runs apart, twice the bytes in flight)"},
+     "operands_columns, chunks of 4 (f32: vectors, f32: one for all, own runs, twice the bytes in flight)"},
     {"mean f32 [100000,1000] /1 where=bool[1000,1]", "tree",
      "operands_rows, chunks of 4 (f32: vectors, bool: vectors)"},
     {"std f32 [65536,4096] /1 where=bool[4096,1]", "tree",

@@ -193,7 +193,7 @@ NDR_DEVICE void assume(bool holds, const char *file = __builtin_FILE(), int line
 NDR_DEVICE long long opaque(long long value) {
   return value;
 }
-template <class V> NDR_DEVICE V shielded(V value) {
+template <class V> NDR_DEVICE V hide_negation(V value) {
   return value;
 }
 template <class LANE, class SUM> NDR_DEVICE SUM dot4_of(SUM a, SUM b, SUM c) {

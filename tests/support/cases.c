@@ -13,6 +13,10 @@ uint64_t test_seed(void) {
   return number_from("NDR_TEST_SEED", 20240607);
 }
 
+uint64_t test_seed_of_day(void) {
+  return getenv("NDR_TEST_SEED") ? test_seed() : (uint64_t)time(NULL) / 86400 * 1000;
+}
+
 int test_share(void) {
   return (int)number_from("NDR_TEST_SHARE", 1);
 }

@@ -10,6 +10,9 @@
 /* The seed of this run: NDR_TEST_SEED or a fixed number, so that a plain run is the same everywhere. */
 uint64_t test_seed(void);
 
+/* NDR_TEST_SEED or a number that each day has another of: for cases of which a run has time for few. */
+uint64_t test_seed_of_day(void);
+
 /* NDR_TEST_SHARE, or 1: of that many cases one is run, under sanitizers. They may not be enough to meet each kernel. */
 int test_share(void);
 

@@ -6,7 +6,7 @@
 Each row of the record gains "python", as bench_peers.py does for plain reductions: PyTorch as a user would write it, its
 inductor and XLA (through JAX) compiling the same formula, CuPy's ReductionKernel on a GPU, numexpr and NumPy on a CPU, and
 ndreduce itself from Python on the same data in the same turns. What is not installed is left out. Formulas whose result
-differs from PyTorch's in float64 are not timed. After --seconds (default 400) no more is compiled.
+differs from PyTorch's in float64 are not timed. After --seconds (default 900) no more is compiled.
 """
 import argparse
 import ctypes
@@ -99,8 +99,8 @@ class Case:
         if kind == "mask":
             self.y = torch.empty(self.shape, device=place).uniform_(-1, 1) > 0
         elif kind:
-            along = [size if d == self.dims[-1] else 1 for d, size in enumerate(self.shape)]
-            self.y = torch.empty(self.shape if kind == "second" else along, device=place).uniform_(0.1, 1)
+            weights_shape = [size if d == self.dims[-1] else 1 for d, size in enumerate(self.shape)]
+            self.y = torch.empty(self.shape if kind == "second" else weights_shape, device=place).uniform_(0.1, 1)
 
     def wanted(self):
         """In float64, one piece after the other where the arrays are large."""
@@ -234,18 +234,13 @@ def calls_of(peers, case, skip):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--library")
-    parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--seconds", type=float, default=900)
     parser.add_argument("record", type=pathlib.Path)
     given = parser.parse_args()
     record = json.loads(given.record.read_text(encoding="utf-8"))
     library, place = Library(given.library) if given.library else None, record["device"]
     torch.manual_seed(1)
     absent = {name for name in NAMES if not importable(name, library)}
-    for name in ("numexpr",):
-        try:
-            __import__(name)
-        except ImportError:
-            absent.add(name)
     record["python"] = versions([name for name in NAMES if name not in absent])
     peers, clock, began = Peers(library, place), Clock(place), time.monotonic()
     for row in record["rows"]:

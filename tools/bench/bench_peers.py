@@ -164,12 +164,14 @@ def write(path, record):
 
 def versions(names):
     modules = {"torch": "torch", "inductor": "triton", "jax": "jax", "cupy": "cupy", "flox": "flox", "numbagg": "numbagg",
-               "numpy": "numpy"}
+               "numpy": "numpy", "numexpr": "numexpr"}
     found = {}
     for name in names:
+        if name not in modules:
+            continue
         try:
             found[modules[name]] = __import__(modules[name]).__version__
-        except (KeyError, ImportError, AttributeError):
+        except (ImportError, AttributeError):
             pass
     return found
 
@@ -191,7 +193,7 @@ def options():
 def importable(name, library):
     if name == "ndreduce":
         return library is not None
-    if name in ("jax", "cupy"):
+    if name in ("jax", "cupy", "numexpr"):
         try:
             __import__(name)
         except Exception as error:

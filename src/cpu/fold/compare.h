@@ -1,8 +1,8 @@
-/* Template, part 14: counts the elements that compare in some way with their factors, of the same type. Counts are
+/* Template, part 14: counts the elements x for which a comparison with their factor holds, x < w or another. Counts are
  * exact, so their order is free. From
- *   NAME(which) how its functions are called
- *   ELEMENT     the type of tile->data and tile->factors
- *   COUNT       a signed integer type of the same size, which holds a tile's rows */
+ *   NAME(comparison) how its functions are called
+ *   ELEMENT          the type of tile->data and tile->factors
+ *   COUNT            a signed integer type of the same size, which holds a tile's rows */
 #ifdef RUN_PART
 #define PART (RUN_PART * 8 / (int64_t)sizeof(ELEMENT)) /* lanes of a register */
 typedef ELEMENT NAME(elements) __attribute__((vector_size(RUN_PART * 8)));

@@ -15,10 +15,12 @@ static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int6
   return overlaps ? lanes - width : -1;
 }
 
-/* Bytes from a step's elements to those that are prefetched with them, of a tile with this row stride and `ahead`; 0:
- * none. Computing holds up the loads by which processors see streams. It is the next step's lanes or, with the last
- * step of this width, the first ones of the tile that begins `ahead` bytes later; of a dense run, where `ahead` says
- * only that it is in no cache, what lies a page later. */
+/* Bytes from a step's elements to those that are prefetched with them, of a tile with this row stride and `ahead`;
+ * computing holds up the loads by which processors see streams:
+ *   rows of outputs     to the lanes of the next step; from the last step of this width, to the first lanes of the tile
+ *                       that begins `ahead` bytes later
+ *   dense runs          a page, if `ahead` says that the run is in no cache
+ *   others              0: none */
 static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t ahead, int64_t lane, int64_t width,
                                  int64_t bytes) {
   if (ahead == 0) return 0;
@@ -26,7 +28,8 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   return lane + 2 * width <= tile->lanes ? width * bytes : ahead - lane * bytes;
 }
 
-/* Walks the steps of `width` lanes after the first `done`. */
+/* Walks the steps of `width` lanes after the first `done`. These macros read `done`, `lanes` and `tile`, and in a step
+ * its first lane `l` and the row's elements x and w. */
 #define EACH_STEP(width, least) for (int64_t l; (l = next_step(done, width, least, lanes)) >= 0; done = l + (width))
 #define FIND_AHEAD(width, x_type, w_type)                                                                              \
   const int64_t soon_x = step_ahead(tile, tile->row_stride, tile->ahead, l, width, sizeof(x_type));                    \
@@ -95,12 +98,12 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_PRODUCT_F32(x, w)
 #include "cpu/fold/factors.h"
 
-/* So are differences of f32 and their squares. */
+/* Differences and their squares are rounded to f32, too. */
 #define NAME(kernel) squared_difference_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT float
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)(((x) - (w)) * ((x) - (w)))
-#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_DIFFERENCE_F32(x, w)
+#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_SQUARED_DIFFERENCE_F32(x, w)
 #include "cpu/fold/factors.h"
 #define NAME(kernel) squared_difference_##kernel##_f64
 #define ELEMENT double

@@ -152,11 +152,11 @@ typedef struct ndr_isa {
   /* Kernels of f32 and f64: `factors` are weights of the elements' dtype, or bytes that are 0 where an element does not
    * count. */
   ndr_fold *weighted[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT], *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
-  /* The sum of products with what is factors, each rounded to the dtype. */
+  /* The sum of element * factor, each product rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
   /* The sum of (element - factor)^2; both the difference and its square are rounded to the dtype. */
   ndr_fold *squared_difference[NDR_DTYPE_COUNT];
-  ndr_fold *count_compared[NDR_DTYPE_COUNT][NDR_COMPARE_COUNT]; /* the number of elements that compare so */
+  ndr_fold *count_compared[NDR_DTYPE_COUNT][NDR_COMPARE_COUNT]; /* how many elements compare so with their factor */
   /* Weighted moments of c128, `factors` being f64 weights: [with the sum of squared weights]. */
   ndr_fold *complex_moments[2];
   /* argmin and argmax, `factors` being bytes that are 0 where an element does not count: [largest][dtype]. */

@@ -74,7 +74,7 @@ static inline uint32_t bits_of(float value) {
 #define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm512_cvtps_pd(_mm256_mul_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b))))
-#define WIDEN_DIFFERENCE_F32(a, b)                                                                                     \
+#define WIDEN_SQUARED_DIFFERENCE_F32(a, b)                                                                             \
   ((run_part)_mm512_cvtps_pd(square_f32(_mm256_sub_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b)))))
 #define PART_OF_F32(at) _mm512_loadu_ps(at)
 #define VECTOR(op, type) _mm512_##op##_##type
@@ -85,7 +85,8 @@ static inline uint32_t bits_of(float value) {
 #define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm256_cvtps_pd(_mm_mul_ps(_mm_loadu_ps(a), _mm_loadu_ps(b))))
-#define WIDEN_DIFFERENCE_F32(a, b) ((run_part)_mm256_cvtps_pd(square_f32(_mm_sub_ps(_mm_loadu_ps(a), _mm_loadu_ps(b)))))
+#define WIDEN_SQUARED_DIFFERENCE_F32(a, b)                                                                             \
+  ((run_part)_mm256_cvtps_pd(square_f32(_mm_sub_ps(_mm_loadu_ps(a), _mm_loadu_ps(b)))))
 #define PART_OF_F32(at) _mm256_loadu_ps(at)
 #define VECTOR(op, type) _mm256_##op##_##type
 #define COMPARED(type, a, b, how) ((unsigned)_mm256_movemask_##type(_mm256_cmp_##type(a, b, how)))

@@ -234,9 +234,11 @@ void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program
 void ndr_code_mark(ndr_code *code) {
   int reading = 0;
   for (int f = 0; f < code->fold_count; f++) {
-    if (!code->values[code->folds[f].value].constant) reading++;
-    code->values[code->folds[f].value].used = true;
-    if (code->folds[f].factors >= 0) code->values[code->folds[f].factors].used = true;
+    const int value = code->folds[f].value, factors = code->folds[f].factors;
+    bool reads = !code->values[value].constant || (factors >= 0 && !code->values[factors].constant);
+    if (reads) reading++;
+    code->values[value].used = true;
+    if (factors >= 0) code->values[factors].used = true;
   }
   for (int i = code->value_count - 1; i >= 0; i--) {
     const ndr_value *value = &code->values[i];

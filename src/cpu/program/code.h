@@ -34,7 +34,7 @@ typedef enum ndr_value_place { NDR_IN_ARRAY, NDR_IN_REGISTER, NDR_IN_TILE } ndr_
 typedef struct ndr_value {
   uint8_t kind;        /* ndr_value_kind */
   uint8_t from, dtype; /* ndr_dtype; dtype is never f16 or bf16, except of arrays */
-  uint8_t place;       /* ndr_value_place; this and what follows c is set once all values are there */
+  uint8_t place;       /* ndr_value_place; place, last, used, offset and room are set once all values are there */
   int16_t number, a, b, c;
   int16_t last; /* the last value that uses it; 0: none */
   bool constant, used;
@@ -55,7 +55,7 @@ typedef struct ndr_code {
   int value_count, fold_count;
   bool overflows;   /* there are more values than fit, or one that no instruction computes */
   unsigned arrays;  /* bit a: array a is read */
-  bool runs_strips; /* not all that is folded is in arrays */
+  bool runs_strips; /* some value has to be computed for each strip */
   bool rereads;     /* a kernel reads what it folds twice, or several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
@@ -81,11 +81,13 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Says what is used and how, once all values and folds are there. */
+/* Sets `used` and `last` of all values, and the code's arrays, runs_strips and rereads, once values and folds are
+ * there.
+ */
 void ndr_code_mark(ndr_code *code);
 
-/* Gives marked values their places: what is folded a tile of `block` elements, others registers. Of a constant that is
- * a factor of folds only, a row of `lanes` elements serves all rows. */
+/* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a
+ * factor of folds only has a row of `lanes` elements, which all rows share. */
 void ndr_code_place(ndr_code *code, int64_t block, int64_t lanes);
 
 /* Adds the folds of a part. */

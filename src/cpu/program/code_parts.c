@@ -98,18 +98,19 @@ static bool is_array_or_constant(const part_code *p, int value) {
   return v->kind == NDR_VALUE_ARRAY || v->kind == NDR_VALUE_CONSTANT;
 }
 
-/* Folds the sum of the squares of a difference; false if the product is none. */
-static bool fold_squared_difference(const part_code *p, const ndr_value *product, int word) {
+/* Folds the sum of products into word 0 if they are squares of a difference; else false. */
+static bool fold_squared_difference(const part_code *p, const ndr_value *product) {
   const ndr_value of = p->code->values[product->a];
   if (product->a != product->b) return false;
   if (of.kind != NDR_VALUE_STEP || of.number != NDR_NODE_SUBTRACT) return false;
   if (!is_array_or_constant(p, of.a) || !is_array_or_constant(p, of.b)) return false;
   bool swapped = p->code->values[of.a].constant;
-  add_fold(p, p->isa->squared_difference[product->dtype], swapped ? of.b : of.a, swapped ? of.a : of.b, word);
+  add_fold(p, p->isa->squared_difference[product->dtype], swapped ? of.b : of.a, swapped ? of.a : of.b, 0);
   return true;
 }
 
-/* Folds the sum of products, or of values that are 0 elsewhere; false where the value is neither. */
+/* Folds the sum of products, or of values that a mask selects and that are else 0, into word 0; false where the value
+ * is neither, or belongs to another word. */
 static bool fold_term(const part_code *p, int value, int word) {
   const ndr_value v = p->code->values[value];
   if (v.kind != NDR_VALUE_STEP || v.constant || word != 0 || !is_real(p, value)) return false;
@@ -118,11 +119,11 @@ static bool fold_term(const part_code *p, int value, int word) {
     return true;
   }
   if (v.number != NDR_NODE_MULTIPLY) return false;
-  if (fold_squared_difference(p, &v, word)) return true;
+  if (fold_squared_difference(p, &v)) return true;
   if (v.dtype == NDR_F64)
     add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
   else
-    add_fold(p, p->isa->product[v.dtype], v.a, v.b, word);
+    add_fold(p, p->isa->product[v.dtype], v.a, v.b, 0);
   return true;
 }
 
@@ -130,7 +131,7 @@ static bool fold_term(const part_code *p, int value, int word) {
 static bool fold_comparison(const part_code *p, int value, int word) {
   static const struct {
     ndr_node_kind node;
-    ndr_compare how, swapped;
+    ndr_compare how, mirrored;
   } known[] = {{NDR_NODE_LESS, NDR_COMPARE_LESS, NDR_COMPARE_GREATER},
                {NDR_NODE_LESS_EQUAL, NDR_COMPARE_LESS_EQUAL, NDR_COMPARE_GREATER_EQUAL},
                {NDR_NODE_EQUAL, NDR_COMPARE_EQUAL, NDR_COMPARE_EQUAL},
@@ -141,7 +142,7 @@ static bool fold_comparison(const part_code *p, int value, int word) {
   bool swapped = p->code->values[v.a].constant;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (v.number != (int)known[i].node) continue;
-    ndr_compare how = swapped ? known[i].swapped : known[i].how;
+    ndr_compare how = swapped ? known[i].mirrored : known[i].how;
     add_fold(p, p->isa->count_compared[v.from][how], swapped ? v.b : v.a, swapped ? v.a : v.b, word);
     return true;
   }

@@ -95,8 +95,8 @@ static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const v
 
 /* ---- codes and their memory ---- */
 
-/* The most rows of a block of a code: those that stay in a cache, if anything has to. They depend on nothing but the
- * code and the nest, as they decide which elements are added up first. */
+/* The most rows of a block of a code: those that stay in a cache, if anything has to. They must not depend on a call's
+ * other operators, as they decide which elements are added up first. */
 static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest, const ndr_code *code) {
   bool in_cache = code->runs_strips || code->rereads;
   for (int a = 0; a <= problem->operand_count; a++) {
@@ -112,7 +112,8 @@ static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest,
   return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
 }
 
-/* Makes code number `code_count` of the machine, for operator i, and adds what it needs of a thread's memory. */
+/* Makes and places the code of operator i, number `code_count` of the machine, and widens the buffers of the arrays
+ * that it reads. */
 static void add_code(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa, int i,
                      struct ndr_machine *machine, ndr_code *code) {
   make_code(problem, isa, i, code);

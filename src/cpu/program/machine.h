@@ -28,7 +28,7 @@ struct ndr_machine {
 /* Lanes of the rows into which runs in a cache are cut, at most. */
 enum { NDR_MOST_RUN_LANES = 64 };
 
-/* Where the arrays and places of a tile start, and the arrays of the tile that is folded after it. */
+/* at: where the arrays and place indices of a tile start; next: the same of the tile after it, which becomes `at`. */
 typedef struct ndr_tile_place {
   int64_t at[NDR_MOST_ARRAYS + NDR_MOST_PLACES], next[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
 } ndr_tile_place;
@@ -50,8 +50,8 @@ static inline bool ndr_walked_lane_step(const ndr_walked *walk, ndr_nest_form fo
 /* Whether elements whose lanes lie `step` apart are read where they are, because lanes lie side by side, and rows
  * follow each other or are long. Otherwise blocks of them are gathered. */
 static inline bool ndr_walked_is_direct(const ndr_walked *walk, int64_t step, int64_t lanes, int64_t rows) {
-  enum { LONG = 64 };
-  return step == 1 && (rows == 1 || walk->row == lanes || lanes >= LONG);
+  enum { DIRECT_LANES = 64 }; /* from so many on, rows are read where they are */
+  return step == 1 && (rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES);
 }
 
 /* Sets the nest's shared_bytes and program_bytes. */

@@ -172,7 +172,7 @@ static source folded(const block *b, const ndr_value *value, const ndr_code_memo
   return b->sources[value->number];
 }
 
-/* 0: what is folded is in a cache. */
+/* 0: the source is in a cache. */
 static int64_t bytes_to_next_block(const source *from) {
   return from->next ? from->next - from->data : 0;
 }
@@ -230,13 +230,15 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
 
 /* Takes the arrays of a code's block, computes its values and folds them. `buffers` is a thread's memory. */
 static void fold_block(block *b, const ndr_code *code, const ndr_code_memory *memory, char *buffers, uint64_t *states) {
-  for (int a = 0; a < b->machine->array_count; buffers += b->machine->buffer_bytes[a++])
+  for (int a = 0; a < b->machine->array_count; a++) {
     if (code->arrays >> a & 1) b->sources[a] = take(b, a, buffers);
+    buffers += b->machine->buffer_bytes[a];
+  }
   run_code(b, code, memory);
   for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], memory, states);
 }
 
-/* A code, over all blocks of a tile. */
+/* Runs one code over all blocks of a tile. */
 static void fold_code(const ndr_engine *engine, int number, const ndr_code_memory *memory, char *buffers,
                       const ndr_tile_place *place, const ndr_tile *tile, uint64_t *states) {
   const struct ndr_machine *machine = engine->machine;

@@ -126,9 +126,9 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
   ndr_cuda_write_nodes(out, program, NDR_CUDA_OF_ELEMENTS, &how->names, needed);
   for (int k = 0; k < program->part_count; k++) {
     const ndr_part *part = &program->parts[k];
-    bool extreme = part->op == NDR_MIN || part->op == NDR_MAX || part->op == NDR_PTP;
+    bool extreme = part->op == NDR_MIN || part->op == NDR_MAX || part->op == NDR_PTP; /* see hide_negation */
     write_batch_member(out, program, k, "values");
-    ndr_cuda_write(out, "%s(conversion<part%d::value>::of(n%d));\n", extreme ? "machine::shielded" : "", k,
+    ndr_cuda_write(out, "%s(conversion<part%d::value>::of(n%d));\n", extreme ? "machine::hide_negation" : "", k,
                    part->value);
     if (part->mask >= 0 || part->weight >= 0) {
       write_batch_member(out, program, k, "mask");

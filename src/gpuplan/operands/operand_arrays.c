@@ -130,12 +130,11 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
   return false;
 }
 
-_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS < 30, "NDR_WAYS_TWICE and NDR_WAYS_APART are ways of no array");
+_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS <= 30, "NDR_WAYS_TWICE and NDR_WAYS_OWN_RUNS are ways of no array");
 
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
-  int bytes, registers, batch = 1, enough = steps > 1 ? NDR_SPREAD_BYTES : NDR_FLIGHT_BYTES;
+  int bytes, registers, batch = 1, enough = NDR_FLIGHT_BYTES(ways, steps);
   count_chunk(problem, ways, elements, steps, &bytes, &registers);
-  if (ways & NDR_WAYS_TWICE) enough *= 2;
   while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < enough && 2 * batch * registers <= NDR_FLIGHT_REGISTERS)
     batch *= 2;
   return batch;
@@ -190,24 +189,41 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
   return registers;
 }
 
-int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
-  /* The time that a block takes to start and end, as bytes, and registers of a thread that reduces runs: fitted, as
-   * column_registers is, to an H200 and to what nvcc 13 makes for it. */
-  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_REGISTERS = 40 };
+int ndr_rows_in_flight(const ndr_canonical *problem, const ndr_launch *launch) {
+  bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
+  int steps = launch->operands.steps,
+      batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, columns ? steps : 1);
+  return columns || batch > steps ? batch : steps;
+}
+
+/* Bytes and registers of all that a thread has in flight; registers after shifted chunks were put into place. */
+static void count_flight(const ndr_canonical *problem, const ndr_launch *launch, int *bytes, int *registers) {
+  const unsigned ways = launch->operands.ways;
+  const int elements = launch->operands.elements, rows = ndr_rows_in_flight(problem, launch);
+  const int steps = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS ? launch->operands.steps : 1;
+  count_chunk(problem, ways, elements, steps, bytes, registers);
+  *bytes *= rows;
+  *registers = rows * (*registers - shifted_registers(problem, ways, elements));
+}
+
+int ndr_operands_registers(const ndr_canonical *problem, const ndr_launch *launch, int accumulators) {
+  enum { RUN_REGISTERS = 40 }; /* of a thread that reduces runs; fitted as column_registers is */
+  int bytes, registers;
+  count_flight(problem, launch, &bytes, &registers);
+  if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS) return registers + column_registers(problem, accumulators);
+  return registers + RUN_REGISTERS + accumulators * ndr_count_registers(problem);
+}
+
+void ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
+  /* The time that a block takes to start and end, as bytes: fitted to an H200 and to what nvcc 13 makes for it. */
+  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10 };
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
-  int steps = columns ? launch->operands.steps : 1, bytes, chunk;
-  int batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, steps);
-  count_chunk(problem, launch->operands.ways, launch->operands.elements, steps, &bytes, &chunk);
+  int registers = ndr_operands_registers(problem, launch, accumulators), bytes, of_flight;
+  count_flight(problem, launch, &bytes, &of_flight);
   launch->words = ndr_canonical_words(problem, 0, problem->op_count);
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
-  if (!columns && launch->operands.steps > batch) batch = launch->operands.steps;
-  int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
-  int registers = (columns ? column_registers(problem, accumulators)
-                           : RUN_REGISTERS + accumulators * ndr_count_registers(problem)) +
-                  (chunk - settled) * batch;
   launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
-  if (launch->blocks < 4 && launch->blocks * batch * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
-  return registers;
+  if (launch->blocks < 4 && launch->blocks * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
 }
 
 int ndr_power_from(int64_t least, int most) {

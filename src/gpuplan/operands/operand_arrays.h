@@ -5,10 +5,6 @@
 
 #include "gpuplan/launch.h"
 
-/* As in kernels/program/chunks.cuh: bytes of all arrays that a thread has in flight, where it reads one chunk of a row
- * and where it reads several, or twice as many (NDR_WAYS_TWICE), and registers they may take. */
-enum { NDR_FLIGHT_BYTES = 64, NDR_SPREAD_BYTES = 128, NDR_FLIGHT_REGISTERS = 40 };
-
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */
 enum { NDR_ENOUGH_BYTES = 256 };
 
@@ -53,16 +49,21 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways);
 /* Rows of `steps` chunks that a thread has in flight, as in kernels/program/chunks.cuh. */
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps);
 
+/* Chunks of all arrays that a thread of a launch has in flight, of operands_columns rows of them: those of a batch, or
+ * all of a short run if these are more. */
+int ndr_rows_in_flight(const ndr_canonical *problem, const ndr_launch *launch);
+
 /* Registers of an accumulator of all the problem's operators. */
 int ndr_count_registers(const ndr_canonical *problem);
 
 /* Whether a part of a program has weights. */
 bool ndr_has_weights(const ndr_canonical *problem);
 
-/* Sets blocks, words and block_bytes of a launch whose operands are set, where a thread holds `accumulators`. Returns
- * the registers that a thread could use. Of the kernels whose threads read several chunks of a row, it counts these for
- * operands_columns only. */
-int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators);
+/* Registers that a thread could use that holds `accumulators`, of a launch whose operands are set. */
+int ndr_operands_registers(const ndr_canonical *problem, const ndr_launch *launch, int accumulators);
+
+/* Sets blocks, words and block_bytes of such a launch. */
+void ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators);
 
 /* Registers of a thread where a multiprocessor is to run so many blocks. */
 static inline int ndr_block_registers(int blocks) {
@@ -70,8 +71,8 @@ static inline int ndr_block_registers(int blocks) {
 }
 
 /* Columns of a thread that owns neighbouring outputs along the first kept axis: as many as a vector of the widest array
- * holds, shifted into place unless all rows are aligned. */
-int ndr_count_columns(const ndr_canonical *problem, bool on_boundary);
+ * holds, shifted into place unless all rows are aligned, but accumulators of no more than `registers`. */
+int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int registers);
 
 /* The smallest power of 2 that is at least `least`, but at most `most`, a power of 2. */
 int ndr_power_from(int64_t least, int most);

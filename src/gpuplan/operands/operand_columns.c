@@ -1,4 +1,6 @@
 /* Launches of family thread for problems that read several arrays: operands_columns, whose threads walk rows. */
+#include <math.h>
+
 #include "gpuplan/operands/operand_arrays.h"
 #include "gpuplan/operands/operands.h"
 #include "gpuplan/rows.h"
@@ -35,12 +37,12 @@ static void order_rows(const ndr_canonical *problem, ndr_launch *launch, int row
   launch->operands.walked = walked;
 }
 
-int ndr_count_columns(const ndr_canonical *problem, bool on_boundary) {
+int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int registers) {
   const ndr_axis *along = &problem->kept[0];
   int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
   int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
   if (on_boundary && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along)) elements = most;
-  while (elements > 1 && elements * ndr_count_registers(problem) > COLUMN_REGISTERS) elements /= 2;
+  while (elements > 1 && elements * ndr_count_registers(problem) > registers) elements /= 2;
   return elements;
 }
 
@@ -85,50 +87,47 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
 /* What a multiprocessor loses with so many blocks, as a share of the time: by registers that threads lack, and by too
  * few bytes in flight where threads compute for long between loads or look for the next run. */
 static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
-  static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
+  static const double SQUEEZE = 3, STARVE = 0.3; /* these and the next: fitted to weights and five states on an H200 */
   enum { MANY_ACCUMULATOR_REGISTERS = 5 };
-  unsigned ways = launch->operands.ways;
-  int elements = launch->operands.elements, steps = launch->operands.steps, room = ndr_block_registers(blocks);
-  int chunks = steps * ndr_count_batch(problem, ways, elements, steps);
-  int flight = blocks * chunks * ndr_fresh_bytes(problem, ways, elements);
+  int elements = launch->operands.elements, most = ndr_block_registers(blocks);
+  int chunks = launch->operands.steps * ndr_rows_in_flight(problem, launch);
+  int flight = blocks * chunks * ndr_fresh_bytes(problem, launch->operands.ways, elements);
   bool folds_slowly = ndr_has_weights(problem) || ndr_count_registers(problem) >= MANY_ACCUMULATOR_REGISTERS;
   bool waits = problem->reduced_count > 1 || folds_slowly;
-  double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
+  double squeezed = registers > most ? (double)(registers - most) / (double)most : 0;
   double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
   return SQUEEZE * squeezed * squeezed + STARVE * starved;
 }
 
 /* Chooses the blocks of a multiprocessor, and whether threads have twice the bytes in flight: what fills whole waves
  * with tiles and splits, unless that loses more than it gains. */
-static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
-                          double row_bytes) {
+static void choose_blocks_and_flight(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                                     double row_bytes) {
   const ndr_params *p = &launch->params;
-  const unsigned once = launch->operands.ways, twice = once | NDR_WAYS_TWICE;
+  const unsigned flights[] = {launch->operands.ways, launch->operands.ways | NDR_WAYS_TWICE};
   const int accumulators = launch->operands.elements * launch->operands.steps;
   const int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
   const ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words,
                            launch->block_bytes};
-  unsigned best_ways = once;
-  int best = 0;
-  double least = 0;
-  for (int choice = 0; choice < 2; choice++) {
-    launch->operands.ways = choice ? twice : once;
-    int registers = ndr_operands_begin(problem, launch, accumulators);
+  unsigned best_ways = flights[0];
+  double least = INFINITY;
+  for (int f = 0; f < 2; f++) {
+    launch->operands.ways = flights[f];
+    int registers = ndr_operands_registers(problem, launch, accumulators);
     for (int blocks = 2; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
-      int64_t at_once = (int64_t)device->units * blocks;
+      int64_t resident = (int64_t)device->units * blocks;
       double time =
-          blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
+          blocks * ndr_splits_time(&tiles, resident, ndr_best_splits(&tiles, resident, most, one_step), one_step);
       time *= 1 + lost_share(problem, launch, blocks, registers);
-      if (!best || time < least) best = blocks, best_ways = launch->operands.ways, least = time;
+      if (time < least) launch->blocks = blocks, best_ways = flights[f], least = time;
     }
   }
   launch->operands.ways = best_ways;
-  if (best) launch->blocks = best;
 }
 
-/* Whether threads that share columns, `rows` of them, read whole runs along the walked axis, each its own: rows of one
- * run for all of them are few for each. */
-static bool reads_apart(const ndr_canonical *problem, const ndr_launch *launch, int rows, int splits) {
+/* Whether each of the `rows` threads of a column reads whole runs along the walked axis, of its own, rather than its
+ * rows of every run: it then looks for a run's place once for all of the run's rows. */
+static bool reads_own_runs(const ndr_canonical *problem, const ndr_launch *launch, int rows, int splits) {
   if (problem->reduced_count < 2 || rows < 2) return false;
   return problem->length / problem->reduced[launch->operands.walked].size >= (int64_t)OWN_RUNS * rows * splits;
 }
@@ -139,7 +138,7 @@ static int choose_lanes(const ndr_canonical *problem, const ndr_device *device, 
   int64_t chunks = ndr_ceil_div(along->size, each), others = problem->outputs / along->size;
   int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
   order_rows(problem, launch, NDR_THREADS / lanes);
-  if (problem->reduced_count > 1 && !reads_apart(problem, launch, NDR_THREADS / lanes, 1)) {
+  if (problem->reduced_count > 1 && !reads_own_runs(problem, launch, NDR_THREADS / lanes, 1)) {
     int64_t walked = problem->reduced[launch->operands.walked].size;
     while (lanes < NDR_THREADS && lanes < chunks && walked * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
   }
@@ -154,7 +153,7 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int elements = ndr_count_columns(problem, on_boundary), steps = count_steps(problem, elements);
+  int elements = ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS), steps = count_steps(problem, elements);
   if (steps > 1) elements = 1;
   launch->operands.elements = elements;
   launch->operands.steps = steps;
@@ -171,12 +170,13 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   int64_t columns = along->size < own->team_columns ? along->size : own->team_columns;
   double row_bytes = (double)columns / elements * ndr_fresh_bytes(problem, launch->operands.ways, elements);
   if (own->team.count == NDR_THREADS) {
-    choose_blocks(problem, device, launch, row_bytes);
+    choose_blocks_and_flight(problem, device, launch, row_bytes);
     int batch = ndr_count_batch(problem, launch->operands.ways, elements, steps);
     ndr_rows_split(problem, device, launch, problem->length, row_bytes, NDR_THREADS / lanes, batch, 1);
   } else {
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
   }
-  if (reads_apart(problem, launch, own->team.count / lanes, p->splits)) launch->operands.ways |= NDR_WAYS_APART;
+  /* Splits may have left too few runs. */
+  if (reads_own_runs(problem, launch, own->team.count / lanes, p->splits)) launch->operands.ways |= NDR_WAYS_OWN_RUNS;
   ndr_launch_end(launch);
 }

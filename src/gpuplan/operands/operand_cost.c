@@ -21,10 +21,10 @@ double ndr_operands_cost(const ndr_canonical *problem, const ndr_device *device,
   for (int k = 0; k < ndr_count_arrays(problem); k++) bytes += elements * element_bytes(problem, along, k);
   double blocks = (double)device->units * launch->blocks, grid = (double)p->work;
   double waves = ceil(grid / blocks), busy = fmin(1, grid / (blocks / 2)), lanes = 1;
-  int steps = columns ? launch->operands.steps : 1, each = launch->operands.elements * steps;
+  int each = launch->operands.elements * (columns ? launch->operands.steps : 1);
   if (columns) /* threads beyond the columns are idle */
     lanes = ceil((double)along->size / each) / ((double)p->thread.axis_teams * p->thread.lanes.count);
-  double batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, steps) * each;
+  double batch = ndr_rows_in_flight(problem, launch) * each;
   double awaited = elements / (fmin(grid, blocks) * NDR_THREADS * lanes * batch);
   double time = START + fmax(bytes / (device->bandwidth * busy), ceil(awaited) * LOADS_AWAITED) + waves * WAVE;
   return time + (p->splits > 1 ? JOIN : 0) + (p->split_groups > 1 ? JOIN : 0);

@@ -5,15 +5,19 @@
 #include "gpuplan/strided.h"
 
 enum {
-  FEW_CHUNKS = 4,               /* of a run that a lane reads in operands_short and operands_rows, at most */
-  MOST_CHUNKS = 8,              /* the same in operands_rows where they take few registers: then pairs of them */
-  BLOCK_RUN_BYTES = 16 << 10,   /* of a run that come from memory, above which a whole block reads it */
-  MOMENTS_RUN_BYTES = 36 << 10, /* the same of var and std, which take long to join */
-  LONG_RUN_BYTES = 64 << 10,    /* of a run of all arrays, from which on a block reads it where an output has several */
-  STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES, /* of a split, at least */
-  FEW_RUNS = 4,                                /* runs for each multiprocessor, up to which blocks read shorter ones */
-  MOST_RUNS = 1 << 16,                         /* of an output that blocks read */
-  SPOTS = 8 /* outputs that a group of lanes of operands_rows reads, one after the other */
+  /* Chunks of a run that a lane reads in operands_short and operands_rows, at most. In operands_rows there may be more
+   * where registers allow it: even numbers, so that few kernels are compiled. */
+  FEW_CHUNKS = 4,
+  MOST_CHUNKS = 8,
+  /* Bytes of a run that come from memory, above which a whole block reads it; of var and std, which take long to join;
+   * and of a run of all arrays, where an output has several. */
+  BLOCK_RUN_BYTES = 16 << 10,
+  MOMENTS_RUN_BYTES = 36 << 10,
+  LONG_RUN_BYTES = 64 << 10,
+  STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES(0, 1), /* of a split, at least */
+  FEW_RUNS = 4,        /* runs for each multiprocessor, up to which blocks read shorter ones */
+  MOST_RUNS = 1 << 16, /* of an output that blocks read */
+  SPOTS = 8            /* outputs that a group of lanes of operands_rows reads, one after the other */
 };
 
 const char *ndr_operands_reject_runs(const ndr_canonical *problem, const ndr_device *device) {
@@ -38,7 +42,7 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
   ndr_operands_begin(problem, launch, kernel == NDR_KERNEL_OPERANDS_ROWS ? 4 : 1);
 }
 
-/* The most chunks of a run that a lane reads where it reads all of its share at a time. */
+/* The most chunks of a run that a lane may hold, so that it needs no loop. */
 static int most_chunks(const ndr_canonical *problem, int elements) {
   if (elements == 1 || count_runs(problem) > 1) return FEW_CHUNKS;
   unsigned ways = ndr_ways_along(problem, ndr_run_axis(problem), NULL, elements, false);
@@ -109,7 +113,7 @@ static void configure_warps(const ndr_canonical *problem, const ndr_device *devi
   const ndr_axis *along = ndr_run_axis(problem);
   ndr_param_operand_runs *own = &launch->params.operand_runs;
   int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size);
-  int64_t loads = runs * ndr_ceil_div(bytes, NDR_FLIGHT_BYTES);
+  int64_t loads = runs * ndr_ceil_div(bytes, NDR_FLIGHT_BYTES(0, 1));
   int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   own->team = ndr_threads(team);
   own->lanes = ndr_threads(NDR_WARP_THREADS);
@@ -129,19 +133,19 @@ static bool joins_moments(const ndr_canonical *problem) {
   return false;
 }
 
-/* Whether blocks read runs, or pieces of them, rather than warps. What a warp needs to join its threads and to finish
- * is the same for a run of a warp and for the share of one in a block. */
+/* Whether blocks rather than warps read runs, or pieces of them. A warp that reads a run joins its threads and finishes
+ * once, the warps of a block do so each. */
 static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch) {
   const ndr_axis *along = ndr_run_axis(problem);
   int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size);
   double tasks = (double)problem->outputs * (double)runs, units = (double)device->units;
   if (runs > MOST_RUNS) return false;
   if (tasks <= units * FEW_RUNS) return bytes >= STEP_BYTES / 4;
-  if (runs > 1) return bytes >= LONG_RUN_BYTES;
+  if (runs > 1) return bytes > LONG_RUN_BYTES;
   int64_t fresh = along->size / launch->operands.elements *
                   ndr_fresh_bytes(problem, launch->operands.ways, launch->operands.elements);
-  bool for_warps = joins_moments(problem) && tasks >= units * launch->blocks * NDR_BLOCK_WARPS;
-  return fresh > (for_warps ? MOMENTS_RUN_BYTES : BLOCK_RUN_BYTES);
+  bool warps_fill_device = tasks >= units * launch->blocks * NDR_BLOCK_WARPS;
+  return fresh > (warps_fill_device && joins_moments(problem) ? MOMENTS_RUN_BYTES : BLOCK_RUN_BYTES);
 }
 
 void ndr_operands_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {

@@ -10,10 +10,11 @@
 #include "gpuplan/operands/zones.h"
 
 enum {
-  MOST_WAVES = 16, /* of teams */
-  LEAST_ROWS = 16, /* of a task, for each row that a team reads at a time */
-  BLOCK_ROWS = 16, /* of a group, on average, from which on a block shares it; the same */
-  WARP_ROWS = 8,   /* from which on a warp does */
+  COLUMN_REGISTERS = 20, /* that accumulators of a thread's columns take, at most */
+  MOST_WAVES = 16,       /* of teams */
+  LEAST_ROWS = 16,       /* of a task, for each row that a team reads at a time */
+  BLOCK_ROWS = 16,       /* of a group, on average, from which on a block shares it; the same */
+  WARP_ROWS = 8,         /* from which on a warp does */
   MOST_LABELS = 1 << 30,
   JOIN_LANES = 8, /* NDR_TABLE_LANES in kernels/program/table.cuh */
   FEW_SLOTS = 16  /* of a group, on average, up to which one thread joins them */
@@ -203,14 +204,15 @@ void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device,
   ndr_launch_begin(launch, problem, NDR_KERNEL_TABLE_COLUMNS);
   ndr_params *p = &launch->params;
   const ndr_axis *walked = &problem->reduced[ndr_table_axis(problem)];
-  int elements = launch->operands.elements = problem->kept_count ? ndr_count_columns(problem, on_boundary) : 1;
+  int elements = launch->operands.elements =
+      problem->kept_count ? ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS) : 1;
   launch->operands.steps = 1;
   launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
   spread_columns(problem, walked, launch);
-  if (ndr_operands_begin(problem, launch, elements) > ndr_block_registers(3))
+  ndr_operands_begin(problem, launch, elements);
+  launch->blocks = ndr_kernel_blocks(launch->kernel);
+  if (ndr_operands_registers(problem, launch, elements) > ndr_block_registers(3))
     launch->blocks = 2; /* gathered rows in flight are twice as many */
-  else
-    launch->blocks = ndr_kernel_blocks(launch->kernel);
   ndr_table_order(problem, launch);
   place_teams(problem, launch, how.team);
   int64_t teams = NDR_THREADS / p->thread.team.count;

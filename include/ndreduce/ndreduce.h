@@ -56,9 +56,11 @@
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
  * to var and std. Where the weights add up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN.
+ * Weights may be negative for sum, mean and norm2; var and std of negative or infinite weights are not defined.
  * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), also where `where` is false; results may have been
  * written then, and are NaN. On a GPU such weights give NaN.
- * initial counts as one more element. It is f64; if the result is an integer, it must be a value of the result's dtype.
+ * initial counts as one more element, but not for valid, which may stand beside sum, prod, min and max. It is f64; if
+ * the result is an integer, it must be a value of the result's dtype.
  * Under skip_nan an initial value that is NaN is left out, too.
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
@@ -196,7 +198,8 @@ typedef struct ndr_options {
   double ddof NDR_DEFAULT(0);  /* var and std divide by n - ddof */
   ndr_accumulate accumulate NDR_DEFAULT(NDR_ACCUMULATE_DEFAULT); /* F64: f16, bf16 and f32 are accumulated in f64 */
   ndr_weighting weighting NDR_DEFAULT(NDR_FREQUENCY);
-  const double *initial NDR_DEFAULT(0); /* sum, prod, min, max: a value that is reduced, too; NULL: none */
+  const double *initial NDR_DEFAULT(0); /* sum, prod, min, max: a value that is reduced, too; NULL: none. For valid it
+                                           has no effect */
 
   /* Arrays beside the array, on its device. They have its shape, or broadcast to it by NumPy's rule; any strides. */
   const DLTensor *where NDR_DEFAULT(0);       /* bool: elements where it is false are left out; NULL: all count */

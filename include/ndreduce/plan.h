@@ -37,6 +37,7 @@ extern "C" {
  *   {rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)} f32 [128,64] /0 with=f32[64,1]
  *   sum,{hot(x; t): n += x > t -> n}(303.15) f32 [128,64] /0
  *   min,max i32 [128,64] /0 initial=5
+ *   std f32 [128,64] /0 weights=f32[64,1] weighting=reliability
  *   mean f32 [365,64] /0 groups=0:12[0x31,1x28,2x31,...]
  * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
  * is a comma list, "all", or nothing for no dims. [] is a 0-d array. Operands follow as options, in their order, each

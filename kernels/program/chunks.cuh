@@ -62,9 +62,10 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   }
   /* Chunks in flight, or rows of `steps` chunks: of NDR_FLIGHT_BYTES of all arrays or more, unless they take too many
    * registers. The planner counts the same (ndr_count_batch). */
-  static NDR_DEVICE constexpr int batch(int steps = 1) {
+  static NDR_DEVICE constexpr int batch(int steps = 1) { return batch_of(NDR_FLIGHT_BYTES(WAYS, steps), steps); }
+  static NDR_DEVICE constexpr int batch_of(int bytes, int steps) {
     int rows = 1;
-    while (rows < MOST && rows * chunk_bytes(steps) < NDR_FLIGHT_BYTES(WAYS, steps) &&
+    while (rows < MOST && rows * chunk_bytes(steps) < bytes &&
            2 * rows * chunk_registers(steps) <= NDR_FLIGHT_REGISTERS)
       rows *= 2;
     return rows;

@@ -34,7 +34,7 @@ template <class Op, class Kit, int STEPS> struct gatherer {
   typedef typename Kit::template spread_row<false, STEPS> loose_row;
   typedef typename Kit::template spread_row<true, STEPS> fixed_row;
   typedef typename Kit::value value;
-  static const int COLUMNS = STEPS * Kit::elements, BATCH = Kit::batch_of(Kit::SPREAD_BYTES, STEPS);
+  static const int COLUMNS = STEPS * Kit::elements, BATCH = Kit::batch_of(NDR_FLIGHT_BYTES(0, 2), STEPS);
   typename Op::Accumulator a[COLUMNS];
 
   /* Whether operators may not see several rows at once: the indices of these are not evenly spaced. */

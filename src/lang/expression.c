@@ -71,7 +71,7 @@ static int read_name(ndr_reader *r, ndr_span name) {
     if (!r->in_result) return add_operands(r, name.at, NDR_NODE_ARRAY, i, -1, -1);
     return NDR_READ_FAIL(r, name.at, "'%.*s' is an array, which only updates can read", name.length, name.at);
   }
-  for (int i = 0; i < syntax->update_count; i++) {
+  for (int i = 0; i < syntax->update_count + !r->in_result; i++) { /* with the state that is being read */
     if (!ndr_span_same(syntax->updates[i].name, name)) continue;
     if (r->in_result) return add_operands(r, name.at, NDR_NODE_TOTAL, i, -1, -1);
     return NDR_READ_FAIL(r, name.at, "'%.*s' is a state, which only the result can read", name.length, name.at);

@@ -103,6 +103,7 @@ static void read_updates(ndr_reader *r) {
     const ndr_update_word *word = take_update_word(r);
     if (!word) return;
     update.op = word->op;
+    syntax->updates[syntax->update_count] = update;
     update.value = ndr_read_expression(r);
     if (update.value < 0) return;
     syntax->updates[syntax->update_count++] = update;
@@ -121,6 +122,23 @@ static void read_result(ndr_reader *r) {
   if (r->status == NDR_OK && *r->at) NDR_READ_FAIL(r, r->at, "expected an operator or the %s", "end");
 }
 
+/* For those who write expressions as in other languages. */
+static const char *hint_at(const char *at) {
+  switch (*at) {
+  case '&': return "; and is written &&";
+  case '|': return "; or is written ||";
+  case '^': return "; powers are written **";
+  case '=': return "; == compares";
+  default: return "";
+  }
+}
+
+static bool expect_result(ndr_reader *r) {
+  if (ndr_take(r, "->")) return true;
+  NDR_READ_FAIL(r, r->at, "expected '->'%s", hint_at(r->at));
+  return false;
+}
+
 static void read_operator(ndr_reader *r) {
   r->syntax->name = ndr_take_name(r);
   if (r->syntax->name.length == 0) {
@@ -132,7 +150,7 @@ static void read_operator(ndr_reader *r) {
   if (r->status == NDR_OK && ndr_take(r, ";")) read_parameters(r);
   if (r->status != NDR_OK || !ndr_expect(r, ")") || !ndr_expect(r, ":")) return;
   read_updates(r);
-  if (r->status == NDR_OK && ndr_expect(r, "->")) read_result(r);
+  if (r->status == NDR_OK && expect_result(r)) read_result(r);
 }
 
 static ndr_status check_printed(const ndr_syntax *syntax, const char *text, size_t end) {

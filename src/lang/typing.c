@@ -174,11 +174,22 @@ static ndr_status type_comparison(const term *t) {
   return NDR_OK;
 }
 
+/* Makes the type that of one constant of its dtype, which is i64 or f64. */
+static void take_constant(ndr_type *type, const ndr_type *constant) {
+  if (type->dtype == NDR_I64)
+    set_integer(type, constant->integer);
+  else
+    set_real(type, constant_of(constant));
+}
+
 static ndr_status type_extreme(const term *t) {
   ndr_dtype dtype = common_of(t->a, t->b);
   NDR_TRY(refuse_complex(t, dtype));
   NDR_TRY(check_operands(t, dtype));
   set_type(t->type, dtype, dtype, t->a->weak && t->b->weak);
+  if (!t->a->constant || !t->b->constant) return NDR_OK;
+  bool less = dtype == NDR_I64 ? t->a->integer < t->b->integer : constant_of(t->a) < constant_of(t->b);
+  take_constant(t->type, less == (t->node->kind == NDR_NODE_MINIMUM) ? t->a : t->b);
   return NDR_OK;
 }
 
@@ -187,6 +198,7 @@ static ndr_status type_select(const term *t) {
   NDR_TRY(check_fit(t, t->b, t->node->b, dtype));
   NDR_TRY(check_fit(t, t->c, t->node->c, dtype));
   set_type(t->type, dtype, dtype, t->a->weak && t->b->weak && t->c->weak);
+  if (t->a->constant && t->b->constant && t->c->constant) take_constant(t->type, constant_of(t->a) != 0 ? t->b : t->c);
   return NDR_OK;
 }
 
@@ -221,10 +233,20 @@ static ndr_status type_negation(const term *t) {
 }
 
 /* abs, real, imag and conj. */
-static void type_part(const term *t) {
+static ndr_status type_part(const term *t) {
   ndr_dtype dtype = ndr_dtype_promote(t->a->dtype, t->a->dtype);
   if (dtype == NDR_BOOL && t->node->kind == NDR_NODE_ABS) dtype = NDR_I64;
   set_type(t->type, t->node->kind == NDR_NODE_CONJUGATE ? dtype : ndr_dtype_real(dtype), dtype, t->a->weak);
+  if (!t->a->constant) return NDR_OK;
+  ndr_type part = *t->a;
+  if (t->node->kind == NDR_NODE_ABS) {
+    if (part.integer == INT64_MIN) return FAIL(t, "the result of '%s' does not fit in 64 bits", "abs");
+    if (part.integer < 0) part.integer = -part.integer;
+    part.real = fabs(part.real);
+  }
+  if (t->node->kind == NDR_NODE_IMAGINARY_PART) part.integer = 0, part.real = 0;
+  take_constant(t->type, &part);
+  return NDR_OK;
 }
 
 /* ---- names ---- */
@@ -258,7 +280,7 @@ static ndr_status type_node(const term *t) {
   case NDR_NODE_ABS:
   case NDR_NODE_REAL_PART:
   case NDR_NODE_IMAGINARY_PART:
-  case NDR_NODE_CONJUGATE: type_part(t); return NDR_OK;
+  case NDR_NODE_CONJUGATE: return type_part(t);
   case NDR_NODE_NOT:
   case NDR_NODE_ISNAN: set_type(t->type, NDR_BOOL, NDR_BOOL, t->a->weak); return NDR_OK;
   case NDR_NODE_AND:

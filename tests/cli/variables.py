@@ -153,7 +153,9 @@ def check_each_variable_meets_its_own_of_another_file(folder):
     assert read("a.nc:/tas[1:3]", "--with", "y=b.nc") == read("a.nc:/tas[1:3]", "--with", "y=b.nc[1:3]") == {"tas": 2 * (4 + 5)}
     series = ("--concat", "t", "a.nc:/tas", "a.nc:/tas", "--with", "y=b.nc", "--with", "y=b.nc")
     assert read(*series) == {"tas": 2 * wanted["tas"]}
-    assert read("a.nc:/tas", "--with", "y=c.nc") == {"tas": 4 - sum(range(3, 7))}
+    errors = folder.run("a.nc:/tas", "--with", "y=c.nc", *apart, status=1)[1]
+    assert "a.nc:/tas: --with c.nc: name a dataset of that file, as c.nc:/other" in errors, errors
+    assert read("a.nc:/tas", "--with", "y=c.nc:/other") == {"tas": 4 - sum(range(3, 7))}
     with h5py.File(folder.file("c.nc"), "a") as file:
         put(file, "more", np.ones(4), file["t"])
     errors = folder.run("a.nc:/tas", "--with", "y=c.nc", *apart, status=1)[1]

@@ -165,6 +165,13 @@ static const struct {
     {"!x", C64, U8, BOOL},
     {"x == y", C64, C128, BOOL},
     {"max(x, 1)", U8, U8, U8},
+    {"x + max(2, 3)", U8, U8, U8},
+    {"x + min(2, -3.5)", U8, U8, F64},
+    {"x + abs(-3)", I8, I8, I8},
+    {"x + (1 ? 2 : 3)", U8, U8, U8},
+    {"x + real(2)", U8, U8, U8},
+    {"x + imag(2)", U8, U8, U8},
+    {"x + conj(2)", F32, F32, F32},
 };
 
 START_TEST(expressions_have_dtypes) {

@@ -192,12 +192,9 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   return good;
 }
 
-/* FILE alone was taken for its dataset of another path than the reduced one has. */
-static void note_other_path(const search *s, const named_value *with, const ndr_h5_dataset *array) {
-  const ndr_h5_info *info = ndr_h5_describe(array);
-  if (s->options->quiet || !names_file_alone(with->value) || strcmp(info->dataset, s->info->dataset) == 0) return;
-  complain("%s: --with %.*s: %s has no %s: took %s, the array with the most dims", s->where, with->length, with->name,
-           info->file, s->info->dataset, info->dataset);
+/* Whether FILE alone was taken for its dataset of another path than the reduced one has. */
+static bool is_other_path(const search *s, const named_value *with, const ndr_h5_dataset *array) {
+  return names_file_alone(with->value) && strcmp(ndr_h5_describe(array)->dataset, s->info->dataset) != 0;
 }
 
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
@@ -205,7 +202,8 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   if (!operand) return false;
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset)) return false;
-  note_other_path(s, with, operand->dataset);
+  if (is_other_path(s, with, operand->dataset))
+    return refuse_file_alone(s->options, s->info, s->where, "--with", with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);

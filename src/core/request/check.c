@@ -88,6 +88,7 @@ static ndr_status check_arrays(const ndr_problem *problem) {
   for (int k = 0; k < problem->operand_count; k++) given += problem->operands[k].role == NDR_WITH;
   for (int i = 0; i < problem->op_count; i++) {
     int arrays = ndr_operator_arrays(problem->ops[i]);
+    if (arrays == 0) return check_op(problem->ops[i], problem->dtype); /* it was destroyed since */
     if (arrays > given)
       return ndr_fail(NDR_ERR_ARGUMENT, "%s reads %d arrays, and 'with' has %d beside the array",
                       ndr_op_label(problem->ops[i], label), arrays, given - 1);

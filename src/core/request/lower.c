@@ -121,7 +121,8 @@ static ndr_status add_initial(const ndr_problem *problem, ndr_op op, ndr_program
 static ndr_status lower_built_in(const ndr_problem *problem, const sources *from, ndr_op op, ndr_program *program) {
   if (from->weights && weights_of(op) == UNWEIGHTED)
     return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean, var, std and norm2 do", ndr_op_name(op));
-  if (problem->has_initial && !can_begin(op))
+  bool begins = problem->has_initial && op != NDR_VALID; /* which counts elements alone */
+  if (begins && !can_begin(op))
     return ndr_fail(NDR_ERR_OP, "%s has no initial value; sum, prod, min and max do", ndr_op_name(op));
   ndr_part *part = &program->parts[0];
   ndr_program_built_in(program, op, problem->dtype, problem->skip_nan);
@@ -134,7 +135,7 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
     if (ndr_dtype_is_integer(problem->dtype)) part->value = ndr_program_convert(program, part->value, NDR_F64);
   }
   program->result_dtype = ndr_op_result(op, program->nodes[part->value].dtype);
-  return problem->has_initial ? add_initial(problem, op, program) : NDR_OK;
+  return begins ? add_initial(problem, op, program) : NDR_OK;
 }
 
 /* The mask leaves elements out of every part; `n`, the number of elements, is one of these. */

@@ -299,6 +299,12 @@ static bool is_constant_factor(const ndr_code *code, int value) {
   return code->values[value].constant && !other;
 }
 
+/* Elements of the tile of a value that is folded. Constants that are computed from it have a strip's. */
+static int64_t tile_room(const ndr_code *code, int value, int64_t block, int64_t lanes) {
+  if (is_constant_factor(code, value)) return lanes;
+  return code->values[value].constant && block < code->strip ? code->strip : block;
+}
+
 /* What is folded has a tile, unless it is an array. */
 void ndr_code_place(ndr_code *code, int64_t block, int64_t lanes) {
   for (int i = 0; i < code->value_count; i++) {
@@ -311,7 +317,7 @@ void ndr_code_place(ndr_code *code, int64_t block, int64_t lanes) {
       ndr_value *value = folded[k] < 0 ? NULL : &code->values[folded[k]];
       if (!value || value->place != NDR_IN_REGISTER) continue;
       value->place = NDR_IN_TILE;
-      value->room = is_constant_factor(code, folded[k]) ? lanes : block;
+      value->room = tile_room(code, folded[k], block, lanes);
       value->offset = code->tile_bytes;
       code->tile_bytes += (value->room * bytes_of(value) + 63) / 64 * 64;
     }

@@ -6,6 +6,7 @@
 #include "h5/group/group_make.h"
 #include "h5/run/job/cut.h"
 #include "h5/run/job/job.h"
+#include "h5/series/agree.h"
 #include "h5/series/join.h"
 
 static ndr_status check_labels(const ndr_h5_dataset *labels) {
@@ -112,11 +113,26 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
+/* Says where coordinates of the labels' dims are others than those of the dims that they lie along. */
+static void remark_coordinates(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
+                               const int own[NDR_MAX_DIMS]) {
+  ndr_remarks remarks;
+  if (!ndr_coordinates_begin(dataset, labels, &remarks)) return;
+  for (int i = 0; i < groups->ndim; i++) {
+    int d = groups->dim + i;
+    bool series = dataset->part_count && dataset->series_dim == d;
+    if (!series && labels->info.shape[own[i]] == dataset->info.shape[d])
+      ndr_coordinates_remark(dataset, d, labels, own[i], &remarks);
+  }
+  ndr_remarks_free(&remarks);
+}
+
 /* Where the steps of each dim find their labels: places[i][step] is a sum over the groups' dims away from the first. */
 static ndr_status place_all(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
                             int64_t *places[NDR_MAX_DIMS]) {
   int own[NDR_MAX_DIMS];
   pair_dims(groups, dataset, labels, own);
+  remark_coordinates(groups, dataset, labels, own);
   for (int i = 0; i < groups->ndim; i++) {
     int64_t stride = 1;
     places[i] = calloc((size_t)groups->shape[i] + 1, sizeof *places[i]);

@@ -168,6 +168,12 @@ static void remark_difference(const axis *a, const axis *b, ndr_remarks *remarks
   }
 }
 
+bool ndr_coordinates_begin(const ndr_h5_dataset *dataset, const ndr_h5_dataset *array, ndr_remarks *remarks) {
+  *remarks = array->remarks;
+  remarks->told = NULL;
+  return remarks->tell && !(dataset->structure && dataset->structure->comm->rank > 0);
+}
+
 void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,
                             ndr_remarks *remarks) {
   axis own = {.values = NULL}, other = {.values = NULL};

@@ -11,6 +11,10 @@
  * too; elsewhere units may be spelled in two ways. Inside the lock. */
 ndr_status ndr_series_agree(const ndr_h5_dataset *series);
 
+/* Begins remarks on the coordinates of an array beside a dataset: ndr_remarks_free ends them. False: there is nobody to
+ * tell, or another rank says it. */
+bool ndr_coordinates_begin(const ndr_h5_dataset *dataset, const ndr_h5_dataset *array, ndr_remarks *remarks);
+
 /* Remarks on the first index at which dim i of an array has another coordinate than dim d of a dataset, which is as
  * long. What has no coordinates, or others that cannot be compared, agrees. Takes the lock. */
 void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,

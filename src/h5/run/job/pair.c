@@ -82,9 +82,8 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_info *info, const 
  * likely not meant so. One rank says it. */
 static void remark_coordinates(const ndr_beside *array, const ndr_h5_dataset *dataset) {
   const ndr_h5_dataset *own = array->dataset;
-  ndr_remarks remarks = own ? own->remarks : (ndr_remarks){.tell = NULL};
-  if (!remarks.tell || (dataset->structure && dataset->structure->comm->rank > 0)) return;
-  remarks.told = NULL;
+  ndr_remarks remarks;
+  if (!own || !ndr_coordinates_begin(dataset, own, &remarks)) return;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
     const bool sides = d >= 0 && ndr_cut_is_sides(dataset, d) && ndr_cut_is_sides(own, i);

@@ -163,7 +163,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
-    /* Term after term: chains, as of sums, took registers that the next loads need. */
+      /* Term after term: chains, as of sums, took registers that the next loads need. */
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);

@@ -104,25 +104,28 @@ static void count_numbers(numbers *n) {
   for (int a = 0; a < n->count; a++) n->all *= n->axes[a].size;
 }
 
-/* The weights of a problem, if it has any. `data` may be NULL where only their number counts. */
-static bool find_weights(const ndr_canonical *problem, const void *const *data, numbers *n) {
+/* The operand that is the weights of a problem; -1: there is none, or there are no elements. Says how many they are and
+ * how they lie, but not where. */
+static int find_weights(const ndr_canonical *problem, numbers *n) {
   int k = 0;
   while (k < problem->operand_count && problem->operand_roles[k] != NDR_WEIGHTS) k++;
-  if (k == problem->operand_count || problem->length == 0) return false;
+  if (k == problem->operand_count || problem->length == 0) return -1;
   *n = (numbers){.dtype = problem->operand_dtypes[k], .at = problem->operand_origin[k]};
-  if (data) n->first = data[k + 1];
   for (int a = 0; a < problem->kept_count; a++)
     n->axes[n->count++] = (number_axis){problem->kept[a].size, problem->kept[a].operand[k]};
   for (int a = 0; a < problem->reduced_count; a++)
     n->axes[n->count++] = (number_axis){problem->reduced[a].size, problem->reduced[a].operand[k]};
   count_numbers(n);
-  return true;
+  return k;
 }
 
 ndr_status ndr_weights_check(const ndr_backend *backend, int threads, const ndr_canonical *problem,
                              const void *const *data) {
   numbers weights;
-  if (!find_weights(problem, data, &weights) || !have_nan(&weights, backend, threads)) return NDR_OK;
+  int k = find_weights(problem, &weights);
+  if (k < 0) return NDR_OK;
+  weights.first = data[k + 1];
+  if (!have_nan(&weights, backend, threads)) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "weights have NaN among them; use 0 and a mask that is false there");
 }
 
@@ -143,7 +146,7 @@ bool ndr_weights_show(const ndr_canonical *problem) {
   numbers weights;
   bool left_out = problem->skip_nan || problem->table || problem->partial;
   for (int k = 0; k < problem->operand_count; k++) left_out = left_out || problem->operand_roles[k] == NDR_WHERE;
-  if (left_out || telling_result(problem) < 0 || !find_weights(problem, NULL, &weights)) return false;
+  if (left_out || telling_result(problem) < 0 || find_weights(problem, &weights) < 0) return false;
   return weights.all >= 2 * PIECE_NUMBERS && weights.all / 8 >= problem->outputs;
 }
 

@@ -227,27 +227,31 @@ def try_coordinates(tool, folder, failures):
     for name, values in axes.items():
         with h5py.File(os.path.join(folder, f"{name}.nc"), "w") as file:
             file["x"] = np.arange(lat.size * lon.size, dtype="f4").reshape(lat.size, lon.size)
+            file["k"] = (np.arange(lat.size * lon.size) % 3).reshape(lat.size, lon.size)
             for i, dim in enumerate(("lat", "lon")):
-                file["x"].dims[i].label = dim
+                file["x"].dims[i].label = file["k"].dims[i].label = dim
                 if values:
                     file[dim] = values[i]
                     file[dim].make_scale(dim)
                     file["x"].dims[i].attach_scale(file[dim])
+                    file["k"].dims[i].attach_scale(file[dim])
     path = os.path.join(folder, "same.nc:/x")
     said = {"same": "", "digits": "", "bare": "", "north": "its lat[0] is 60, that of", "west": "its lon[0] is -180, that of"}
     for name, expected in said.items():
         other = os.path.join(folder, f"{name}.nc:/x")
-        for options in (["--where", other], ["--weights", other], ["--with", f"y={other}", "--op", RMSE]):
-            result = subprocess.run([tool, "--dims", "all", "--op", "mean", *options, path], capture_output=True, text=True, timeout=60)
+        labels = os.path.join(folder, f"{name}.nc:/k")
+        for options in (["--where", other], ["--weights", other], ["--with", f"y={other}", "--op", RMSE], ["--by", f"lat,lon:{labels}"]):
+            result = subprocess.run([tool, "--dims", "lat,lon", "--op", "mean", *options, path], capture_output=True, text=True, timeout=60)
             if result.returncode or (expected not in result.stderr if expected else result.stderr):
                 failures.count += 1
                 print(f"{options}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
 def try_files_alone(tool, folder, failures):
-    """FILE without a dataset: --with says what it takes; --where, --weights and --by say what would do."""
+    """FILE without a dataset, where none has the path of the one that is reduced: the options say what would do. And a condition
+    whose dtypes do not fit, in the words of the condition."""
     with h5py.File(os.path.join(folder, "own.h5"), "w") as file:
-        file["x"] = np.ones((3, 4))
+        file["x"], file["b"] = np.ones((3, 4)), np.ones((3, 4), "u1")
     with h5py.File(os.path.join(folder, "two.h5"), "w") as file:
         file["land"], file["row"], file["other"], file["x"] = np.ones((3, 4)), np.arange(4), np.ones(5), np.ones((2, 3, 4))
     with h5py.File(os.path.join(folder, "none.h5"), "w") as file:
@@ -263,6 +267,7 @@ def try_files_alone(tool, folder, failures):
             ("--weights", "none.h5", 1, f"own.h5:/x: --weights none.h5: {none}"),
             ("--by", "0:two.h5", 1, f"own.h5:/x: --by two.h5: {fit}"),
             ("--with", "y=sea.h5", 1, "own.h5:/x: --with sea.h5: name a dataset of that file, as sea.h5:/sea; these fit: /sea"),
+            ("--where", "b + 300 > 2", 1, "own.h5:/x: --where 'b + 300 > 2': 300 does not fit in u8"),
             ("--with", "y=own.h5", 0, "")):
         own = ["--op", RMSE] if option == "--with" else []
         result = subprocess.run([tool, "own.h5:/x", option, text, *own], capture_output=True, text=True, timeout=60, cwd=folder)

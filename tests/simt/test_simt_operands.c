@@ -311,8 +311,9 @@ static void *find_kernel(const simt_module *module, const task *t, const ndr_lau
   const unsigned of_all[] = {NDR_WAYS_TWICE | NDR_WAYS_OWN_RUNS, NDR_WAYS_OWN_RUNS, 0};
   for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
     unsigned held = ways & of_all[i];
-    /* With twice the bytes in flight only in the planned ways: there is no kernel of others. */
-    unsigned choices = held & NDR_WAYS_TWICE ? 1 : 1u << 2 * t->op->arrays;
+    /* With these bits only in the planned ways: of arrays that are shifted, single elements would be read behind the
+     * end; without the bits there is a kernel for each of their ways. */
+    unsigned choices = held ? 1 : 1u << 2 * t->op->arrays;
     for (unsigned which = 0; which < choices; which++) {
       void *kernel = find_kernel_of(module, t, launch, weaken(ways, which, t->op->arrays) | held, name, capacity);
       if (kernel) return kernel;

@@ -4,7 +4,7 @@ import pathlib
 import re
 import statistics
 
-from report_plots import NAMES, caption, done, ladder_panels, ladder_title, sweep_rows, times_of
+from report_plots import NAMES, done, ladder_panels, ladder_title, machine_of, sweep_rows, times_of, version_of
 
 NO_RECORD = "No record of a GPU is kept yet: `tools/bench/bench_gpu.sh` makes them."
 
@@ -56,9 +56,12 @@ def against_peers(rows):
     ratio, name, row = min(best, key=lambda entry: entry[0])
     mean = statistics.geometric_mean([entry[0] for entry in best])
     ahead = sum(entry[0] >= 0.98 for entry in best)
+    compiled = [entry for entry in best if "inductor" in times_of(entry[2])]
+    alone = len(best) - len(compiled) if compiled else 0
+    without = f" On {alone} of these nothing was compiled by the others." if alone else ""
     return (f"On {ahead} of {len(best)} it is as fast as the fastest of the others (0.98 counts as a tie), which changes from "
             f"case to case; the geometric mean is {mean:.2f}x the fastest of the others, the least {ratio:.2f}x "
-            f"({row['name'] or row['problem']}, {NAMES[name]}).")
+            f"({row['name'] or row['problem']}, {NAMES[name]}).{without}")
 
 
 # ---- parts: each takes the record and the paths of figures
@@ -303,13 +306,13 @@ RECORDS = ("sweep", "peers", "odd", "operators", "groups", "scans", "gauge", "gp
 
 
 def provenance(records):
-    """What was measured where; once, if it was all in one go."""
-    seen = {}
+    """What was measured where, each machine and each version once."""
+    machines = {}
     for name, record in records.items():
-        seen.setdefault(caption(record), []).append(name)
-    if len(seen) == 1:
-        return f"Measured on {next(iter(seen))}."
-    return "Measured on " + "; ".join(f"{where} ({', '.join(names)})" for where, names in seen.items()) + "."
+        machines.setdefault(machine_of(record), {}).setdefault(version_of(record), []).append(name)
+    return "Measured on " + "; on ".join(
+        f"{machine}: " + "; ".join(version + (f" ({', '.join(names)})" if len(versions) > 1 else "") for version, names in versions.items())
+        for machine, versions in machines.items()) + "."
 
 
 def versions(records):

@@ -14,10 +14,17 @@ GREY = "#888888"
 SWEEP_ELEMENTS = 26
 
 
-def caption(record):
+def machine_of(record):
     machine = record["machine"]
-    return (f"{machine.get('gpu', machine['cpu'])}, driver {machine.get('driver', '-')}, CUDA {machine.get('cuda', '-')}; "
-            f"ndreduce {record['library']}, commit {record['commit']}, {record['date'][:10]}")
+    return f"{machine.get('gpu', machine['cpu'])}, driver {machine.get('driver', '-')}, CUDA {machine.get('cuda', '-')}"
+
+
+def version_of(record):
+    return f"ndreduce {record['library']}, commit {record['commit']}, {record['date'][:10]}"
+
+
+def caption(record):
+    return f"{machine_of(record)}; {version_of(record)}"
 
 
 def quoted(text):

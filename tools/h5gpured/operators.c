@@ -165,7 +165,9 @@ static char *find_values(const h5gpured_options *options, int i, ndr_op op, cons
     return reason("--op %s: its parameter %.*s has no value; --set %.*s=%s gives it one", options->op_names[i], length,
                   name, length, name, count > 1 ? "NUMBER,NUMBER,..." : "NUMBER");
   given = read_values(found->value, count, values + first);
-  if (given == -1) return reason("--set %.*s takes numbers, not '%s'", length, name, found->value);
+  if (given == -1)
+    return reason("--set %.*s takes numbers%s, not '%s'", length, name,
+                  strchr(found->value, ' ') ? " with commas and no blanks between them" : "", found->value);
   if (given == count) return NULL;
   return reason("--set %.*s: %s takes %d number%s, not %d", length, name, options->op_names[i], count,
                 count == 1 ? "" : "s", given);

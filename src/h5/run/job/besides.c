@@ -49,7 +49,8 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
                             bool for_condition) {
   char what[NDR_PAIR_TEXT];
   if (operands->array_count == NDR_MOST_BESIDES)
-    return ndr_fail(NDR_ERR_ARGUMENT, "more than %d operands", NDR_MOST_BESIDES);
+    return ndr_fail(NDR_ERR_ARGUMENT, "more than %d arrays beside the dataset, those that a condition names included",
+                    NDR_MOST_BESIDES);
   ndr_beside *array = &operands->arrays[operands->array_count];
   *array = (ndr_beside){.dataset = NULL};
   NDR_TRY(check_operand(given, for_condition, what));
@@ -63,7 +64,9 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
 
 /* The problem reads an operand more: the array, or what a condition computes. */
 static ndr_status add_operand(ndr_besides *operands, ndr_role role, int array, ndr_dtype dtype) {
-  if (operands->count == NDR_MAX_OPERANDS) return ndr_fail(NDR_ERR_ARGUMENT, "more than %d operands", NDR_MAX_OPERANDS);
+  if (operands->count == NDR_MAX_OPERANDS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "more than %d arrays beside the dataset, a mask or condition included",
+                    NDR_MAX_OPERANDS);
   operands->sources[operands->count] = array;
   operands->problem[operands->count++] = (ndr_operand){.role = role, .dtype = dtype};
   return NDR_OK;

@@ -324,6 +324,17 @@ ndr_status ndr_condition_of_mask(ndr_besides *operands, int array) {
 
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
+/* Dtypes are known first here. A sentence on the operator's text, which the user has not written, becomes one on the
+ * condition. */
+static ndr_status blame(const ndr_besides *operands, ndr_status status) {
+  char reason[512];
+  if (status != NDR_ERR_OP) return status;
+  const char *cause = strstr(ndr_last_error(), "': ");
+  if (!cause) return status;
+  snprintf(reason, sizeof reason, "%s", cause + strlen("': "));
+  return ndr_fail(status, "operand where '%s': %s", operands->condition.text, reason);
+}
+
 /* A mask of one array has that array's own box. */
 static ndr_status compute_of_one(const ndr_besides *operands, const ndr_beside_place *at, const ndr_options *options) {
   int i = operands->condition.arrays[0];
@@ -339,7 +350,7 @@ static ndr_status compute_of_one(const ndr_besides *operands, const ndr_beside_p
   to.data = at->mask;
   to.byte_offset = 0;
   to.dtype = ndr_dtype_to_dlpack(NDR_BOOL);
-  return ndreduce(&from, 0, NULL, operands->condition.op, &to, options);
+  return blame(operands, ndreduce(&from, 0, NULL, operands->condition.op, &to, options));
 }
 
 ndr_status ndr_condition_compute(const ndr_besides *operands, const ndr_beside_place *at) {
@@ -359,5 +370,5 @@ ndr_status ndr_condition_compute(const ndr_besides *operands, const ndr_beside_p
   options.with_count = c->count;
   to.data = at->mask;
   to.dtype = ndr_dtype_to_dlpack(NDR_BOOL);
-  return ndreduce(at->x, 0, NULL, c->op, &to, &options);
+  return blame(operands, ndreduce(at->x, 0, NULL, c->op, &to, &options));
 }

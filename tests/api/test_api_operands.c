@@ -96,6 +96,19 @@ START_TEST(initial_is_reduced_too) {
 }
 END_TEST
 
+START_TEST(initial_is_no_element_that_valid_counts) {
+  const double ten = 10;
+  const ndr_op ops[] = {NDR_SUM, NDR_VALID};
+  int64_t shape[] = {2}, valid[2];
+  float sum[2];
+  DLTensor array = small_array(), where = small_mask();
+  DLTensor results[] = {ndr_tensor(sum, NDR_F32, 1, shape), ndr_tensor(valid, NDR_I64, 1, shape)};
+  DLTensor *const given[] = {&results[0], &results[1]};
+  assert_ok(ndreduce_many(&array, NDR_DIMS(1), 2, ops, given, NDR_OPTIONS(.initial = &ten, .where = &where)));
+  ck_assert(sum[0] == 14 && sum[1] == 21 && valid[0] == 2 && valid[1] == 2);
+}
+END_TEST
+
 START_TEST(initial_is_the_minimum_of_nothing) {
   const double three = 3;
   float out = 0;
@@ -363,7 +376,8 @@ int main(void) {
   Suite *suite = suite_create("operands");
   suite_case(suite, "options", 10, where_leaves_elements_out, what_is_masked_out_is_not_looked_at,
              nothing_live_gives_the_identity, weights_weigh, a_mask_and_weights_go_together, initial_is_reduced_too,
-             initial_is_the_minimum_of_nothing, all_statistics_of_one_read_share_the_options, operands_have_any_strides,
+             initial_is_no_element_that_valid_counts, initial_is_the_minimum_of_nothing,
+             all_statistics_of_one_read_share_the_options, operands_have_any_strides,
              calls_with_other_operands_stay_apart, measuring_changes_no_result, scalars_and_empty_arrays_have_operands,
              NULL);
   suite_case(suite, "plans", 10, plans_take_operands, a_plan_without_operands_takes_one_address,

@@ -98,6 +98,23 @@ START_TEST(a_condition_reads_elements_arrays_and_places) {
 }
 END_TEST
 
+/* Where elements may be left out, they are also counted: the count takes no initial value. */
+START_TEST(an_initial_value_goes_with_a_condition) {
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_op op = NDR_SUM;
+  double sum = 1000, got;
+  DLTensor result = ndr_tensor(&got, NDR_F64, 0, NULL);
+  how.where = "x > 70";
+  for (int i = 0; i < TIMES * ROWS * COLUMNS; i++) sum += (&x[0][0][0])[i] > 70 ? (&x[0][0][0])[i] : 0;
+  assert_ok(ndr_h5_problem(&problem, dataset, -1, NULL, 1, &op));
+  problem.has_initial = 1;
+  problem.initial = 1000;
+  assert_ok(ndr_h5_reduce(dataset, &problem, (DLTensor *[]){&result}, &how));
+  assert_near(got, sum);
+}
+END_TEST
+
 START_TEST(weights_come_from_a_file_or_from_memory) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT, in_memory = NDR_H5_OPTIONS_INIT;
   const ndr_h5_operand weights = operand_of(NDR_WEIGHTS, second, NULL);
@@ -214,6 +231,7 @@ int main(void) {
   tcase_set_timeout(besides, 60);
   tcase_add_test(besides, a_mask_leaves_elements_out);
   tcase_add_test(besides, a_condition_reads_elements_arrays_and_places);
+  tcase_add_test(besides, an_initial_value_goes_with_a_condition);
   tcase_add_test(besides, weights_come_from_a_file_or_from_memory);
   tcase_add_loop_test(besides, memory_and_threads_do_not_show, 0, 4);
   tcase_add_test(besides, what_does_not_fit_is_refused);

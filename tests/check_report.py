@@ -76,7 +76,7 @@ def check_text(folder):
     check("groups", "1 of them over 954 MiB of f32" in text and "75% of the rate of the plain sum" in text and
           "| 12 months, rows | 75% | 1 | 80.0% | " in text, text)
     check("scans", "1 sums: 80.0% of a copy" in text and "10 % at 80% of a copy's rate" in text and "| one line | `sum f32 [8] along 0` |" in text, text)
-    check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
+    check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4: ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
     check("a failed rung", "nd [" not in text, text)
     check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)
     check("the ladders of arrays", "prefix sum of f32 [64]:\n" in text and "| s2 | tree, modulo | 21.0 | 210.0% | 3.00x over s1 |" in text and

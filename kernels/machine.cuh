@@ -237,7 +237,7 @@ NDR_DEVICE long long opaque(long long value) {
 
 /* Hides from the assembler that the value may be a negated one. ptxas 13.0 merges two minima or maxima of 32-bit
  * integers into one instruction (VIMNMX3) and then drops the sign of an operand: max(max(-a, -b), max(-c, -d)) was
- * wrong. Other types have no such instruction. */
+ * wrong. Integers of 8, 16 and 64 bits were right. */
 template <class V> NDR_DEVICE V hide_negation(V value) {
   return value;
 }

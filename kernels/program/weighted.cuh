@@ -156,6 +156,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     return s;
   }
 
+  /* Terms are added one after the other: chains, as of sums, took registers that the next loads need. */
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
                               const ndr_params &) {
@@ -163,7 +164,6 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
-      /* Term after term: chains, as of sums, took registers that the next loads need. */
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);

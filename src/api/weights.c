@@ -144,10 +144,11 @@ static int telling_result(const ndr_canonical *problem) {
 
 bool ndr_weights_show(const ndr_canonical *problem) {
   numbers weights;
+  if (find_weights(problem, &weights) < 0) return false;
   bool left_out = problem->skip_nan || problem->table || problem->partial;
   for (int k = 0; k < problem->operand_count; k++) left_out = left_out || problem->operand_roles[k] == NDR_WHERE;
-  if (left_out || telling_result(problem) < 0 || find_weights(problem, &weights) < 0) return false;
-  return weights.all >= 2 * PIECE_NUMBERS && weights.all / 8 >= problem->outputs;
+  bool many = weights.all >= 2 * PIECE_NUMBERS && weights.all / 8 >= problem->outputs;
+  return many && !left_out && telling_result(problem) >= 0;
 }
 
 ndr_status ndr_weights_check_shown(const ndr_backend *backend, int threads, const ndr_canonical *problem,

@@ -56,8 +56,8 @@ typedef struct task_place {
   bool same_step, same_chunk;
 } task_place;
 
-/* Moves to the next tile: at the next position; after the last one, at the first position and
- * the next step; after the last step, at the next chunk's first position and the first step. */
+/* Moves to the next tile: at the next position; after the last one, at the first position and the next step; after the
+ * last step, at the next chunk's first position and the first step. */
 static void move_on(task_place *at) {
   if (at->same_step || !at->same_chunk)
     ndr_cursor_advance(&at->kept);

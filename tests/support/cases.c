@@ -14,7 +14,7 @@ uint64_t test_seed(void) {
 }
 
 uint64_t test_seed_of_day(void) {
-  return getenv("NDR_TEST_SEED") ? test_seed() : (uint64_t)time(NULL) / 86400 * 1000;
+  return number_from("NDR_TEST_SEED", (uint64_t)time(NULL) / 86400 * 1000);
 }
 
 int test_share(void) {

@@ -81,9 +81,7 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Sets `used` and `last` of all values, and the code's arrays, runs_strips and rereads, once values and folds are
- * there.
- */
+/* Sets `used` and `last` of values, and the code's arrays, runs_strips and rereads, once values and folds are there. */
 void ndr_code_mark(ndr_code *code);
 
 /* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a

@@ -189,19 +189,21 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
   return registers;
 }
 
+int ndr_row_chunks(const ndr_launch *launch) {
+  return launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS ? launch->operands.steps : 1;
+}
+
 int ndr_rows_in_flight(const ndr_canonical *problem, const ndr_launch *launch) {
-  bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
-  int steps = launch->operands.steps,
-      batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, columns ? steps : 1);
-  return columns || batch > steps ? batch : steps;
+  const int chunks = ndr_row_chunks(launch), rows = launch->operands.steps / chunks; /* of a short run */
+  const int batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements, chunks);
+  return batch > rows ? batch : rows;
 }
 
 /* Bytes and registers of all that a thread has in flight; registers after shifted chunks were put into place. */
 static void count_flight(const ndr_canonical *problem, const ndr_launch *launch, int *bytes, int *registers) {
   const unsigned ways = launch->operands.ways;
   const int elements = launch->operands.elements, rows = ndr_rows_in_flight(problem, launch);
-  const int steps = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS ? launch->operands.steps : 1;
-  count_chunk(problem, ways, elements, steps, bytes, registers);
+  count_chunk(problem, ways, elements, ndr_row_chunks(launch), bytes, registers);
   *bytes *= rows;
   *registers = rows * (*registers - shifted_registers(problem, ways, elements));
 }

@@ -49,8 +49,11 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways);
 /* Rows of `steps` chunks that a thread has in flight, as in kernels/program/chunks.cuh. */
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps);
 
-/* Chunks of all arrays that a thread of a launch has in flight, of operands_columns rows of them: those of a batch, or
- * all of a short run if these are more. */
+/* Chunks of a row that are loaded together: of operands_columns all that a thread owns, else one. */
+int ndr_row_chunks(const ndr_launch *launch);
+
+/* Rows of these chunks that a thread of a launch has in flight: those of a batch, or all of a short run if these are
+ * more. */
 int ndr_rows_in_flight(const ndr_canonical *problem, const ndr_launch *launch);
 
 /* Registers of an accumulator of all the problem's operators. */

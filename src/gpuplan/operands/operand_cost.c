@@ -21,7 +21,7 @@ double ndr_operands_cost(const ndr_canonical *problem, const ndr_device *device,
   for (int k = 0; k < ndr_count_arrays(problem); k++) bytes += elements * element_bytes(problem, along, k);
   double blocks = (double)device->units * launch->blocks, grid = (double)p->work;
   double waves = ceil(grid / blocks), busy = fmin(1, grid / (blocks / 2)), lanes = 1;
-  int each = launch->operands.elements * (columns ? launch->operands.steps : 1);
+  int each = launch->operands.elements * ndr_row_chunks(launch);
   if (columns) /* threads beyond the columns are idle */
     lanes = ceil((double)along->size / each) / ((double)p->thread.axis_teams * p->thread.lanes.count);
   double batch = ndr_rows_in_flight(problem, launch) * each;

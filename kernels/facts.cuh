@@ -38,6 +38,12 @@ NDR_DEVICE int few_rows_of(const ndr_params &p) {
   return known ? known : (int)p.length;
 }
 
+/* Lanes of a run of operands_rows. */
+NDR_DEVICE ndr_param_threads row_lanes_of(const ndr_params &p) {
+  const int known = NDR_FACTS / NDR_FACT_ROW_LANES % 8;
+  return known ? ndr_param_threads{1 << (known - 1), known - 1} : p.operand_short.lanes;
+}
+
 /* Kernels with teams. */
 NDR_DEVICE bool is_mapped(const ndr_params &p) {
   return !knows(NDR_FACT_UNMAPPED) && p.thread.inner > 0;

@@ -14,6 +14,7 @@ template <int STEPS> NDR_DEVICE int repeated_columns(i64 columns, int width) {
 template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   typedef typename Op::Accumulator Accumulator;
   typedef typename Op::value value;
+  static const bool whole = (WAYS & NDR_WAYS_WHOLE) != 0;
   static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<value>::count;
   typedef array_spot<Arrays, places, WAYS> spot;
   typedef typename spot::stride stride;
@@ -73,8 +74,10 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   /* Runs, or outputs, that a thread reads at a time, STEPS chunks of each. */
   template <int STEPS> static NDR_DEVICE constexpr int spots() { return batch() > STEPS ? batch() / STEPS : 1; }
   template <int STEPS> static NDR_DEVICE constexpr int own_spots() {
-    const int most = ACCUMULATOR_BYTES / (int)sizeof(Accumulator);
-    return most < 1 ? 1 : spots<STEPS>() < most ? spots<STEPS>() : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+    int outputs = 8;
+    while (outputs > 1 && (outputs > spots<STEPS>() || outputs * (int)sizeof(Accumulator) > ACCUMULATOR_BYTES))
+      outputs /= 2;
+    return outputs;
   }
 
   /* ---- boundaries ---- */
@@ -199,20 +202,21 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     while (N % count) count--;
     return count;
   }
-  /* Folds COUNT chunks of one output together, numbers `first`, first + 1, ...; they lie `apart` elements apart. */
-  template <int COUNT>
+  /* Folds COUNT chunks of one output together, numbers `first`, first + 1, ...; they lie `apart` elements apart. EACH:
+   * each has a chunk of what is fixed, too; otherwise all have the same. */
+  template <int COUNT, bool EACH>
   static NDR_DEVICE void fold_group(const ndr_program_params &q, Accumulator &a, const loose_row *loose,
-                                    const fixed_row &fixed, int axis, const spot &s, int first, i64 apart) {
+                                    const fixed_row *fixed, int axis, const spot &s, int first, i64 apart) {
     if constexpr (COUNT == 1) {
-      fold_chunk(q, a, loose[0], fixed, axis, s, first * apart);
+      fold_chunk(q, a, loose[first], fixed[EACH ? first : 0], axis, s, first * apart);
     } else {
       value x[COUNT * V];
 #pragma unroll
       for (int u = 0; u < COUNT; u++) {
 #pragma unroll
         for (int i = 0; i < V; i++) {
-          loose[u].set(x[u * V + i], i);
-          fixed.set(x[u * V + i], i);
+          loose[first + u].set(x[u * V + i], i);
+          fixed[EACH ? first + u : 0].set(x[u * V + i], i);
           set_places(q, x[u * V + i], s, axis, (first + u) * apart + i);
         }
       }
@@ -225,7 +229,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
                                      const fixed_row &fixed, int axis, const spot &s, i64 apart) {
     const int size = group_size<N>();
 #pragma unroll
-    for (int first = 0; first < N; first += size) fold_group<size>(q, a, loose + first, fixed, axis, s, first, apart);
+    for (int first = 0; first < N; first += size) fold_group<size, false>(q, a, loose, &fixed, axis, s, first, apart);
   }
 
   /* Loads and folds one element, n behind a place along `axis`. */

@@ -79,33 +79,44 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
 
 /* ---- operands_short and operands_rows ---- */
 
-/* Chunks of up to SPOTS runs, STEPS of each, which the lanes of a run share. Runs are no longer than that. */
-template <class Kit, int SPOTS, int STEPS> struct short_runs {
-  typename Kit::loose_row row[SPOTS][STEPS];
-  typename Kit::spot spot[SPOTS];
+/* STEPS chunks of the run at a place, which its lanes share: no more than a run has. The planner sees to it that all
+ * lanes have all of them but the last one, or two. */
+template <class Kit, int STEPS> struct short_run {
+  static const int full = Kit::whole ? STEPS : STEPS > 4 ? STEPS - 2 : STEPS - 1;
+  /* Whether chunks that are the same for all outputs stay in registers. Others are loaded for each run, from the
+   * first-level cache, just before they are folded. */
+  static const bool keeps = STEPS * Kit::elements <= 16;
+  typedef typename Kit::fixed_row fixed_rows[STEPS];
+  typename Kit::loose_row row[STEPS];
+  typename Kit::spot spot;
+
   NDR_DEVICE static bool holds(const ndr_program_params &q, int s, int lane, int lanes) {
-    return (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
+    return s < full || (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
   }
-  NDR_DEVICE void load(const ndr_program_params &q, int u, int lane, int lanes) {
-    spot[u].template step<true>(q, kept_count(q.base), lane * Kit::elements);
-    typename Kit::spot at = spot[u];
+  /* Loads chunks FIRST to END - 1 of what begins at a place for this lane. */
+  template <int FIRST, int END, class Row>
+  NDR_DEVICE static void load_to(Row (&to)[STEPS], const ndr_program_params &q, typename Kit::spot at, int lane,
+                                 int lanes) {
     typename Kit::stride by = Kit::stride::template along<true, false>(q, kept_count(q.base), lanes * Kit::elements);
 #pragma unroll
-    for (int s = 0; s < STEPS; s++, at.step_arrays(by))
-      if (holds(q, s, lane, lanes)) row[u][s].load(q, kept_count(q.base), at);
+    for (int s = 0; s < END; s++, at.step_arrays(by))
+      if (s >= FIRST && holds(q, s, lane, lanes)) to[s].load(q, kept_count(q.base), at);
   }
-  NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
-    const int GROUP = Kit::template group_size<STEPS>(), axis = kept_count(q.base);
-    typename Kit::fixed_row fixed;
-#pragma unroll
-    for (int first = 0; first < STEPS; first += GROUP) {
-      if (holds(q, first + GROUP - 1, lane, lanes)) {
-        Kit::template fold_group<GROUP>(q, a, &row[u][first], fixed, axis, spot[u], first, lanes * Kit::elements);
-        continue;
+  NDR_DEVICE void load(const ndr_program_params &q, int lane, int lanes) {
+    spot.template step<true>(q, kept_count(q.base), lane * Kit::elements);
+    load_to<0, STEPS>(row, q, spot, lane, lanes);
+  }
+  /* FIRST counts what is folded. */
+  template <int FIRST = 0>
+  NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, fixed_rows &fixed, int lane,
+                       int lanes) const {
+    const int count = FIRST < full ? Kit::template group_size<(full > 0 ? full : 1)>() : 1;
+    if constexpr (FIRST < STEPS) {
+      if (holds(q, FIRST, lane, lanes)) {
+        if constexpr (!keeps) load_to<FIRST, FIRST + count>(fixed, q, spot, lane, lanes);
+        Kit::template fold_group<count, true>(q, a, row, fixed, kept_count(q.base), spot, FIRST, lanes * Kit::elements);
       }
-#pragma unroll
-      for (int s = first; s < first + GROUP - 1; s++)
-        if (holds(q, s, lane, lanes)) Kit::fold_chunk(q, a, row[u][s], fixed, axis, spot[u], s * lanes * Kit::elements);
+      fold<FIRST + count>(q, a, fixed, lane, lanes);
     }
   }
 };
@@ -113,6 +124,7 @@ template <class Kit, int SPOTS, int STEPS> struct short_runs {
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void operands_short(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  typedef short_run<Kit, STEPS> run_part;
   const int SPOTS = Kit::template spots<STEPS>();
   const ndr_params &p = q.base;
   const ndr_param_threads &lanes = p.operand_short.lanes;
@@ -124,54 +136,82 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
   i64 end = t.has_output() ? t.units.end : t.units.begin;
   for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
-    short_runs<Kit, SPOTS, STEPS> runs;
+    run_part runs[SPOTS];
+    typename run_part::fixed_rows fixed; /* nothing: the planner says so of no array */
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
       if (run + u * apart >= end) continue;
-      runs.spot[u] = output;
-      runs.spot[u].template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run + u * apart);
-      runs.load(q, u, lane, lanes.count);
+      runs[u].spot = output;
+      runs[u].spot.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run + u * apart);
+      runs[u].load(q, lane, lanes.count);
     }
 #pragma unroll
     for (int u = 0; u < SPOTS; u++)
-      if (run + u * apart < end) runs.fold(q, a, u, lane, lanes.count);
+      if (run + u * apart < end) runs[u].fold(q, a, fixed, lane, lanes.count);
   }
   finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(machine::block())), a, accumulators);
 }
 
+/* A warp has tile_outputs / NDR_BLOCK_WARPS outputs, and `lanes` lanes read the run of each. The totals go to lanes of
+ * their own, so that finishing, which may divide and take roots, is done for as many at a time as there are lanes. */
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void operands_rows(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  typedef short_run<Kit, STEPS> run_part;
+  typedef typename Op::Accumulator Accumulator;
   const int SPOTS = Kit::template own_spots<STEPS>();
   const ndr_params &p = q.base;
-  const ndr_param_threads &lanes = p.operand_short.lanes;
-  int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
-      groups = NDR_BLOCK >> lanes.log;
-  i64 first = machine::block() * p.tile_outputs,
-      end = first + p.tile_outputs < p.outputs ? first + p.tile_outputs : p.outputs;
-  for (i64 output = first + group; output - group < end; output += SPOTS * groups) {
-    short_runs<Kit, SPOTS, STEPS> runs;
-    typename Op::Accumulator a[SPOTS];
+  const ndr_param_threads lanes = row_lanes_of(p);
+  const int groups_log = NDR_WARP_LOG - lanes.log, groups = 1 << groups_log;
+  const int own = machine::thread() & (NDR_WARP - 1), lane = own & (lanes.count - 1), group = own >> lanes.log;
+  const int tile = (int)p.tile_outputs / (NDR_BLOCK / NDR_WARP);
+  i64 next = machine::block() * p.tile_outputs + machine::thread() / NDR_WARP * tile; /* the first that is not read */
+  const i64 end = next + tile < p.outputs ? next + tile : p.outputs;
+  i64 first = next; /* that is not written */
+  typename run_part::fixed_rows fixed;
+  if (run_part::keeps && next < end) {
+    typename Kit::spot at = Kit::spot::start(q);
+    at.template step<true>(q, kept_count(p), lane * Kit::elements);
+    run_part::template load_to<0, STEPS>(fixed, q, at, lane, lanes.count);
+  }
+  run_part runs[SPOTS];
+  auto load = [&] {
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
-      if (output + u * groups >= end) continue;
-      runs.spot[u] = Kit::spot::start(q);
-      runs.spot[u].template walk<true>(q, 0, kept_count(p), output + u * groups);
-      runs.load(q, u, lane, lanes.count);
+      i64 output = next + u * groups + group;
+      if (output >= end) continue;
+      runs[u].spot = Kit::spot::start(q);
+      runs[u].spot.template walk<true>(q, 0, kept_count(p), output);
+      runs[u].load(q, lane, lanes.count);
     }
+  };
+  load();
+  Accumulator total = Op::identity();
+  while (next < end) {
+    Accumulator a[SPOTS];
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
       a[u] = Op::identity();
-      if (output + u * groups < end) runs.fold(q, a[u], u, lane, lanes.count);
+      if (next + u * groups + group < end) runs[u].fold(q, a[u], fixed, lane, lanes.count);
     }
-#pragma unroll 1
-    for (int mask = lanes.count >> 1; mask > 0; mask >>= 1) {
+    const i64 read = next;
+    next += SPOTS * groups;
+    load();
 #pragma unroll
-      for (int u = 0; u < SPOTS; u++) Op::join(a[u], shuffle_state(a[u], mask));
+    for (int u = 0; u < SPOTS; u++) {
+      const i64 at = read + u * groups;
+      if (at >= end) break;
+      if (lanes.count == 1) {
+        total = a[u];
+      } else {
+        join_lanes<Op>(a[u], lanes.count);
+        const Accumulator mine = state_of_lane(a[u], (own & (groups - 1)) << lanes.log);
+        if (at - first == own >> groups_log << groups_log) total = mine;
+        if (at + groups - first < NDR_WARP && at + groups < end) continue;
+      }
+      if (first + own < end) emit_total<Op>(p, locate_output(p, first + own).result, total);
+      first += NDR_WARP;
     }
-#pragma unroll
-    for (int u = 0; u < SPOTS; u++)
-      if (lane == 0 && output + u * groups < end) emit_total<Op>(p, runs.spot[u].result, a[u]);
   }
 }
 

@@ -37,6 +37,7 @@ unsigned ndr_launch_facts(const ndr_launch *launch) {
   case NDR_KERNEL_OPERANDS_COLUMNS:
     return facts | fact_if(p->axes[0].size % launch->operands.elements == 0, NDR_FACT_WHOLE_CHUNKS);
   case NDR_KERNEL_OPERANDS_RUNS: return facts | run_facts(p);
+  case NDR_KERNEL_OPERANDS_ROWS: return facts | NDR_FACT_ROW_LANES * (unsigned)(1 + p->operand_short.lanes.log);
   case NDR_KERNEL_TREE_LANES: return facts | fact_if(p->tree_lanes.lane_vectors_log < 0, NDR_FACT_LONG_RUNS);
   case NDR_KERNEL_THREAD_FEW: return facts | NDR_FACT_FEW_ROWS * (unsigned)p->length;
   default: return facts;

@@ -47,6 +47,38 @@ static bool runs_are_too_long(const ndr_canonical *problem) {
   return problem->reduced[0].size > INT32_MAX && run_count(problem) > MOST_RUNS / 4;
 }
 
+/* How long it takes to fold a vector and to join accumulators, beside the time in which the vector is read. */
+typedef enum fold_pace { FAST, MEDIUM, SLOW } fold_pace;
+
+static fold_pace pace_of(const ndr_canonical *problem) {
+  if (problem->op_count > 1 || problem->programs[0]) return SLOW;
+  switch (problem->ops[0]) {
+  case NDR_VAR:
+  case NDR_STD:
+  case NDR_ARGMIN:
+  case NDR_ARGMAX:
+  case NDR_LOGSUMEXP: return SLOW;
+  case NDR_MEAN:
+  case NDR_PTP: return MEDIUM;
+  default: return ndr_dtype_bytes(problem->dtype) == 2 || ndr_dtype_is_complex(problem->dtype) ? MEDIUM : FAST;
+  }
+}
+
+/* Whether a warp reads an output's only run, which has so many vectors, rather than a block. Warps wait for nobody at
+ * the end of a run, but read it with fewer loads in flight. A block is slow where its threads have a few vectors more
+ * than a round of loads. The limits: measured on an H200 (CONTRIBUTING, "What GPUs taught"). */
+static bool warps_read_faster(const ndr_canonical *problem, const ndr_device *device, int64_t vectors) {
+  enum { ROUND = NDR_THREADS * NDR_LOADS_TREE_BLOCK, WARPS = 64 /* of a multiprocessor, at least */ };
+  if (ndr_small_output(problem, device, vectors)) return true;
+  if (problem->outputs < (int64_t)device->units * WARPS) return false;
+  int64_t last = vectors % ROUND;
+  switch (pace_of(problem)) {
+  case SLOW: return vectors <= 3500;
+  case MEDIUM: return vectors <= 2800 && last <= 1750;
+  default: return vectors <= 2450 && last > 0 && last <= 1280;
+  }
+}
+
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (problem->table) return NDR_HAS_TABLE;
@@ -122,7 +154,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   int64_t vectors = run_vectors(problem);
   if (run_count(problem) > 1 && !runs_are_long(problem, device))
     configure_runs(problem, device, launch);
-  else if (run_count(problem) == 1 && ndr_small_output(problem, device, vectors))
+  else if (run_count(problem) == 1 && warps_read_faster(problem, device, vectors))
     configure_lanes(problem, device, launch, on_boundary);
   else
     configure_block(problem, device, launch);

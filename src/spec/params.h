@@ -289,6 +289,7 @@ typedef struct ndr_param_table {
 /* Bits of WAYS that concern all arrays. */
 #define NDR_WAYS_TWICE 0x80000000u    /* twice as many bytes are in flight, where registers allow it */
 #define NDR_WAYS_OWN_RUNS 0x40000000u /* operands_columns: each thread of a column reads runs of its own */
+#define NDR_WAYS_WHOLE 0x40000000u    /* operands_rows, operands_short: each lane of a run has all of its chunks */
 /* Bytes of all arrays that a thread has in flight, where it reads `steps` chunks of a row, and the registers that they
  * may take. Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. */
 #define NDR_FLIGHT_BYTES(ways, steps) (((steps) > 1 ? 128 : 64) << (((ways)&NDR_WAYS_TWICE) != 0))
@@ -411,6 +412,7 @@ typedef struct ndr_program_params {
 #define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors, _dense: tile_runs.shifted is not 0 */
 #define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors, _dense: tile_runs.shifted is 0 */
 #define NDR_FACT_FEW_ROWS 0x10000u      /* thread_few: times `length`, which is below 16 */
+#define NDR_FACT_ROW_LANES 0x10000u     /* operands_rows: times 1 + lanes.log */
 #define NDR_FACT_BLOCK_TEAMS 0x100000u  /* kernels with teams, operands_runs: a team is a block */
 #define NDR_FACT_WARP_LANES 0x200000u   /* kernels with teams: a warp shares a row */
 #define NDR_FACT_BLOCK_LANES 0x400000u  /* operands_runs: a block shares a run */

@@ -40,7 +40,9 @@ static const struct {
     {"mean f32 [10000,257] /0 where=bool[257,1]", "thread",
      "operands_columns, 2 chunks of 1 (f32: vectors, bool: vectors)"},
     {"mean f32 [10000,129] /0 where=bool[129,1]", "thread",
-     "operands_columns, chunks of 4 (f32: shifted, bool: shifted)"},
+     "operands_columns, chunks of 1 (f32: vectors, bool: vectors)"},
+    {"mean f32 [10000,129] /0 weights=f32[1,0]", "thread",
+     "operands_columns, chunks of 4 (f32: shifted, f32: one for all)"},
     {"mean bf16 [10000,10001] /0 where=bool[10001,1]", "thread",
      "operands_columns, chunks of 8 (bf16: shifted, bool: shifted)"},
     {"mean f32 [10000000,3] /0 where=bool[3,1]", "thread", "operands_columns, chunks of 1"},
@@ -60,7 +62,9 @@ static const struct {
      "operands_runs, chunks of 4 (f32: vectors, bool: vectors), grid 65536 x 256 threads, 256 lanes"},
     {"std f32 [600,4096] /1 where=bool[4096,1]", "tree",
      "operands_runs, chunks of 4 (f32: vectors, bool: vectors), grid 600 x 256 threads, 256 lanes"},
-    {"mean f32 [100000,1000] /1 weights=f32[0,1]", "tree", "operands_runs, chunks of 4 (f32: vectors, f32: vectors)"},
+    {"mean f32 [100000,1000] /1 weights=f32[0,1]", "tree", "operands_rows, chunks of 4 (f32: vectors, f32: vectors)"},
+    {"std f32 [10000,8760] /1 weights=f32[0,1]", "tree",
+     "operands_runs, chunks of 4 (f32: vectors, f32: vectors), grid 1250 x 256 threads, 32 lanes"},
     {"mean f32 [16384,16384] /1 weights=f32[0,1]", "tree", "operands_runs, chunks of 4 (f32: vectors, f32: vectors)"},
     {"mean f64 [16384,8192] /all weights=f64[8192,1]", "tree",
      "operands_runs, chunks of 2 (f64: vectors, f64: vectors)"},
@@ -137,7 +141,7 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
   const ndr_params *p = &launch->params;
   int team = NDR_THREADS, elements = launch->operands.elements;
   expect(elements >= 1 && elements <= 16 && (elements & (elements - 1)) == 0);
-  expect(launch->operands.steps >= 1 && launch->operands.steps <= 8);
+  expect(launch->operands.steps >= 1 && launch->operands.steps <= 16);
   expect(launch->operands.steps <= 4 ||
          (launch->kernel == NDR_KERNEL_OPERANDS_ROWS && launch->operands.steps % 2 == 0));
   expect(p->work == p->tile_count * p->splits && p->splits >= 1 && p->splits <= NDR_MOST_SPLITS);
@@ -165,9 +169,11 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
   } else {
     const ndr_param_operand_short *own = &p->operand_short;
     team = own->team.count;
-    int64_t held = (int64_t)own->lanes.count * launch->operands.steps * elements, size = p->axes[p->kept_count].size;
+    int steps = launch->operands.steps, full = steps > 4 ? steps - 2 : steps - 1; /* that no lane lacks */
+    int64_t step = (int64_t)own->lanes.count * elements, held = step * steps, size = p->axes[p->kept_count].size;
     expect(power(own->team) && power(own->lanes) && own->lanes.count <= NDR_WARP_THREADS);
-    expect(held >= size && size % elements == 0);
+    expect(held >= size && size % elements == 0 && step * full <= size);
+    expect((launch->operands.ways & NDR_WAYS_WHOLE) == 0 || held == size);
     expect(launch->kernel == NDR_KERNEL_OPERANDS_SHORT || problem->length == size);
   }
   expect(team == NDR_THREADS || team <= NDR_WARP_THREADS || launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS);

@@ -67,15 +67,20 @@ struct triple : exact_sum {
   NDR_KERNEL kernel##_##op##_##elements##_##steps##_##ways(const ndr_program_params q) {                               \
     kernel<op, op##_arrays, elements, steps, 0x##ways>(q);                                                             \
   }
+#define ROWS(op, elements, ways)                                                                                       \
+  ENTRY(operands_rows, op, elements, 1, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 2, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 3, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 4, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 6, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 8, ways)                                                                          \
+  ENTRY(operands_rows, op, elements, 12, ways)
 #define SHORT(op, elements, ways)                                                                                      \
   ENTRY(operands_short, op, elements, 1, ways)                                                                         \
   ENTRY(operands_short, op, elements, 2, ways)                                                                         \
+  ENTRY(operands_short, op, elements, 3, ways)                                                                         \
   ENTRY(operands_short, op, elements, 4, ways)                                                                         \
-  ENTRY(operands_rows, op, elements, 1, ways)                                                                          \
-  ENTRY(operands_rows, op, elements, 2, ways)                                                                          \
-  ENTRY(operands_rows, op, elements, 4, ways)                                                                          \
-  ENTRY(operands_rows, op, elements, 6, ways)                                                                          \
-  ENTRY(operands_rows, op, elements, 8, ways)
+  ROWS(op, elements, ways)
 #define COLUMNS(op, elements, ways) ENTRY(operands_columns, op, elements, 1, ways)
 #define SPREAD(op, steps, ways) ENTRY(operands_columns, op, 1, steps, ways)
 #define RUNS(op, elements, ways) ENTRY(operands_runs, op, elements, 1, ways)
@@ -97,6 +102,7 @@ COLUMNS(masked, 4, 80000011)
 COLUMNS(masked, 4, 80000000)
 COLUMNS(masked, 1, 80000000)
 COLUMNS(masked, 1, 40000000)
+COLUMNS(masked, 1, 40000011)
 COLUMNS(masked, 4, 40000000)
 COLUMNS(masked, 4, 40000011)
 COLUMNS(masked, 4, c0000011)
@@ -133,9 +139,15 @@ SHORT(masked, 2, 00)
 SHORT(masked, 4, 00)
 SHORT(masked, 4, 11)
 SHORT(masked, 4, 21)
+SHORT(masked, 4, 40000011)
+ROWS(masked, 1, 51)
+ROWS(masked, 4, 51)
+ROWS(masked, 1, 40000051)
+ROWS(masked, 4, 40000051)
 
 COLUMNS(triple, 1, 000)
 COLUMNS(triple, 1, 40000000)
+COLUMNS(triple, 1, 40000111)
 COLUMNS(triple, 1, 80000000)
 COLUMNS(triple, 2, c0000111)
 COLUMNS(triple, 2, 80000333)

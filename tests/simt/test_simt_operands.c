@@ -289,20 +289,12 @@ static unsigned weaken(unsigned ways, unsigned which, int arrays) {
   return weaker;
 }
 
-/* The kernel of operands.cc that reads in exactly these ways. Chunks of a thread that owns columns lie where the plan
- * says. */
+/* The kernel of operands.cc that reads in exactly these ways. */
 static void *find_kernel_of(const simt_module *module, const task *t, const ndr_launch *launch, unsigned ways,
                             char *name, size_t capacity) {
-  static const int steps[] = {1, 2, 4, 6, 8};
-  bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
-  for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-    if (columns ? steps[s] != launch->operands.steps : steps[s] < launch->operands.steps) continue;
-    snprintf(name, capacity, "%s_%s_%d_%d_%0*x", ndr_kernel_name(launch->kernel), t->op->name,
-             launch->operands.elements, steps[s], t->op->arrays, ways);
-    void *kernel = simt_module_find(module, name);
-    if (kernel) return kernel;
-  }
-  return NULL;
+  snprintf(name, capacity, "%s_%s_%d_%d_%0*x", ndr_kernel_name(launch->kernel), t->op->name, launch->operands.elements,
+           launch->operands.steps, t->op->arrays, ways);
+  return simt_module_find(module, name);
 }
 
 /* The kernel of operands.cc that reads most nearly as planned. */

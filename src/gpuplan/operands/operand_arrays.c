@@ -189,6 +189,17 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
   return registers;
 }
 
+/* Registers that operands_rows keeps for what is the same for all outputs, or needs to fold some of it. */
+static int fixed_registers(const ndr_canonical *problem, const ndr_launch *launch) {
+  enum { KEPT_ELEMENTS = 16 };
+  int elements = launch->operands.elements * launch->operands.steps, registers = 0;
+  if (launch->kernel != NDR_KERNEL_OPERANDS_ROWS) return 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if (NDR_WAY_OF(launch->operands.ways, k) & NDR_WAY_FIXED)
+      registers += (elements < KEPT_ELEMENTS ? elements : KEPT_ELEMENTS) * (int)(ndr_array_bytes(problem, k) + 3) / 4;
+  return registers;
+}
+
 int ndr_row_chunks(const ndr_launch *launch) {
   return launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS ? launch->operands.steps : 1;
 }
@@ -206,6 +217,7 @@ static void count_flight(const ndr_canonical *problem, const ndr_launch *launch,
   count_chunk(problem, ways, elements, ndr_row_chunks(launch), bytes, registers);
   *bytes *= rows;
   *registers = rows * (*registers - shifted_registers(problem, ways, elements));
+  *registers += fixed_registers(problem, launch);
 }
 
 int ndr_operands_registers(const ndr_canonical *problem, const ndr_launch *launch, int accumulators) {
@@ -223,7 +235,8 @@ void ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int ac
   int registers = ndr_operands_registers(problem, launch, accumulators), bytes, of_flight;
   count_flight(problem, launch, &bytes, &of_flight);
   launch->words = ndr_canonical_words(problem, 0, problem->op_count);
-  launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
+  launch->block_bytes = BLOCK_BYTES;
+  if (columns || ndr_has_weights(problem)) launch->block_bytes += (double)accumulators * launch->words * WORD_BYTES;
   launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
   if (launch->blocks < 4 && launch->blocks * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
 }

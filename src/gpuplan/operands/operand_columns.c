@@ -46,35 +46,47 @@ int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int regist
   return elements;
 }
 
-/* How many single elements of a row, a warp apart, a thread reads instead of a chunk of `elements`: as many as a vector
- * of the widest array holds. 1: it reads the chunk, because the arrays that come from memory are read by aligned
- * vectors, or are narrow: each of their elements would take a register. A shifted chunk is loaded as two vectors, and
- * half of its registers hold what is dropped; of a single element in each row there is too little in flight. */
-static int count_steps(const ndr_canonical *problem, int elements) {
+/* Whether the arrays that come from memory are better read by single elements than by chunks of `elements`: not where
+ * chunks are aligned vectors, or where arrays are narrow, as each element takes a register. A shifted chunk is loaded
+ * as two vectors, and half of its registers hold what is dropped. */
+static bool suits_singles(const ndr_canonical *problem, int elements, int64_t *widest) {
   const ndr_axis *along = &problem->kept[0];
   unsigned ways = ndr_ways_along(problem, along, NULL, elements, false);
-  int64_t widest = 0;
+  *widest = 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
     bool fresh = ndr_stride_of(along, k) != 0 && !(NDR_WAY_OF(ways, k) & NDR_WAY_AGAIN);
-    if (fresh && ndr_array_bytes(problem, k) > widest) widest = ndr_array_bytes(problem, k);
+    if (fresh && ndr_array_bytes(problem, k) > *widest) *widest = ndr_array_bytes(problem, k);
   }
-  if (widest < 4 || (elements > 1 && !ndr_shifts_fresh(problem, ways))) return 1;
-  int steps = (int)(NDR_VECTOR_BYTES / widest);
-  while (steps > 1 && (steps * ndr_count_registers(problem) > COLUMN_REGISTERS ||
-                       !ndr_rows_strips_cover(along->size, (int64_t)steps * NDR_WARP_THREADS)))
-    steps /= 2;
-  return steps;
+  return *widest >= 4 && (elements == 1 || ndr_shifts_fresh(problem, ways));
+}
+
+/* Sets what a thread reads of each row: a chunk of `elements`, or `steps` single elements, a warp apart, as many as a
+ * vector of the widest array holds if strips of them cover the rows. A single one alone is slower than a chunk only
+ * where weights are added up: a thread converts a row's weight once for all of its columns. */
+static void choose_chunk(const ndr_canonical *problem, bool on_boundary, int *elements, int *steps) {
+  enum { SUM_REGISTERS = 4 }; /* of the sums of terms and of weights */
+  const int registers = ndr_count_registers(problem);
+  int64_t widest;
+  *elements = ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS);
+  *steps = 1;
+  if (!suits_singles(problem, *elements, &widest)) return;
+  *steps = (int)(NDR_VECTOR_BYTES / widest);
+  while (*steps > 1 && (*steps * registers > COLUMN_REGISTERS ||
+                        !ndr_rows_strips_cover(problem->kept[0].size, (int64_t)*steps * NDR_WARP_THREADS)))
+    *steps /= 2;
+  if (*steps > 1 || !ndr_has_weights(problem) || registers > SUM_REGISTERS) *elements = 1;
 }
 
 /* Cuts a block's threads into teams. Outputs that are split have a block each; others have as few rows at a time as
- * leave a thread two batches of them. */
+ * leave a thread some batches of them. */
 static void cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int lanes,
                       int batch) {
+  enum { BATCHES = 8 };
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
   int64_t enough = 2 * (int64_t)device->units * launch->blocks;
   int rows = NDR_THREADS / lanes;
-  while (rows > 1 && problem->length < 2 * (int64_t)rows * batch &&
+  while (rows > 1 && problem->length < (int64_t)BATCHES * rows * batch &&
          own->axis_teams * own->others * rows * lanes >= enough * NDR_THREADS)
     rows /= 2;
   while (rows > 1 && problem->length <= rows / 2) rows /= 2;
@@ -153,8 +165,8 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int elements = ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS), steps = count_steps(problem, elements);
-  if (steps > 1) elements = 1;
+  int elements, steps;
+  choose_chunk(problem, on_boundary, &elements, &steps);
   launch->operands.elements = elements;
   launch->operands.steps = steps;
   int lanes = choose_lanes(problem, device, launch, elements * steps);
@@ -174,6 +186,7 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
     int batch = ndr_count_batch(problem, launch->operands.ways, elements, steps);
     ndr_rows_split(problem, device, launch, problem->length, row_bytes, NDR_THREADS / lanes, batch, 1);
   } else {
+    if (ndr_has_weights(problem)) launch->operands.ways |= NDR_WAYS_TWICE;
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
   }
   /* Splits may have left too few runs. */

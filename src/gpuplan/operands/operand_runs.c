@@ -8,7 +8,9 @@ enum {
   /* Chunks of a run that a lane reads in operands_short and operands_rows, at most. In operands_rows there may be more
    * where registers allow it: even numbers, so that few kernels are compiled. */
   FEW_CHUNKS = 4,
-  MOST_CHUNKS = 8,
+  MOST_CHUNKS = 12,
+  MOST_ELEMENTS = 16, /* where they are single elements */
+  ROW_REGISTERS = 48, /* that they take on their way, at most */
   /* Bytes of a run that come from memory, above which a whole block reads it; of var and std, which take long to join;
    * and of a run of all arrays, where an output has several. */
   BLOCK_RUN_BYTES = 16 << 10,
@@ -29,6 +31,17 @@ static int64_t count_runs(const ndr_canonical *problem) {
   return problem->length / ndr_run_axis(problem)->size;
 }
 
+/* The ways to read single runs of outputs: what is fixed along all kept axes is the same for all outputs. */
+static unsigned rows_ways(const ndr_canonical *problem, int elements) {
+  unsigned ways = ndr_ways_along(problem, ndr_run_axis(problem), NULL, elements, false);
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    bool fixed = true;
+    for (int a = 0; a < problem->kept_count; a++) fixed = fixed && ndr_stride_of(&problem->kept[a], k) == 0;
+    if (fixed) ways |= NDR_WAY_FIXED << (NDR_WAY_BITS * k);
+  }
+  return ways;
+}
+
 /* Starts a launch whose chunks have `elements`. */
 static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_kernel kernel, int elements, int steps) {
   const ndr_axis *along = ndr_run_axis(problem);
@@ -38,16 +51,21 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
   if (problem->reduced_count == 0) launch->params.reduced_count = 1;
   launch->operands.elements = elements;
   launch->operands.steps = steps;
-  launch->operands.ways = ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
-  ndr_operands_begin(problem, launch, kernel == NDR_KERNEL_OPERANDS_ROWS ? 4 : 1);
+  launch->operands.ways = kernel == NDR_KERNEL_OPERANDS_ROWS
+                              ? rows_ways(problem, elements)
+                              : ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
+  int outputs = kernel == NDR_KERNEL_OPERANDS_ROWS
+                    ? ndr_count_batch(problem, launch->operands.ways, elements, 1) / steps
+                    : 1; /* that a thread reads at a time */
+  ndr_operands_begin(problem, launch, outputs < 1 ? 1 : outputs < 4 ? outputs : 4);
 }
 
 /* The most chunks of a run that a lane may hold, so that it needs no loop. */
 static int most_chunks(const ndr_canonical *problem, int elements) {
-  if (elements == 1 || count_runs(problem) > 1) return FEW_CHUNKS;
-  unsigned ways = ndr_ways_along(problem, ndr_run_axis(problem), NULL, elements, false);
-  int most = NDR_FLIGHT_REGISTERS / ndr_chunk_registers(problem, ways, elements) & ~1;
-  return most < FEW_CHUNKS ? FEW_CHUNKS : most < MOST_CHUNKS ? most : MOST_CHUNKS;
+  if (count_runs(problem) > 1) return FEW_CHUNKS;
+  int most = ROW_REGISTERS / ndr_chunk_registers(problem, rows_ways(problem, elements), elements) & ~1,
+      bound = elements == 1 ? MOST_ELEMENTS : MOST_CHUNKS;
+  return most < FEW_CHUNKS ? FEW_CHUNKS : most < bound ? most : bound;
 }
 
 /* Chunks of a run that each of its lanes reads in operands_rows. */
@@ -56,16 +74,16 @@ static int lane_chunks(int64_t chunks, int lanes) {
   return each > FEW_CHUNKS ? each + (each & 1) : each;
 }
 
-/* Lanes of a run of `chunks` chunks. Single elements are read by a fourth of the lanes that they could have: their
- * neighbours are in the first-level cache. */
-static int short_lanes(int64_t chunks, int elements) {
-  return ndr_power_from(elements == 1 ? ndr_ceil_div(chunks, FEW_CHUNKS) : chunks, NDR_WARP_THREADS);
+/* Lanes of a run of `chunks` chunks: few, since they have to join what they have. */
+static int short_lanes(int64_t chunks) {
+  return ndr_power_from(ndr_ceil_div(chunks, FEW_CHUNKS), NDR_WARP_THREADS);
 }
 
 static void configure_rows(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
   int64_t chunks = ndr_run_axis(problem)->size / elements;
-  int lanes = short_lanes(chunks, elements), steps = lane_chunks(chunks, lanes), groups = NDR_THREADS / lanes;
+  int lanes = short_lanes(chunks), steps = lane_chunks(chunks, lanes), groups = NDR_THREADS / lanes;
   begin_runs(problem, launch, NDR_KERNEL_OPERANDS_ROWS, elements, steps);
+  if (chunks == (int64_t)lanes * steps) launch->operands.ways |= NDR_WAYS_WHOLE;
   ndr_params *p = &launch->params;
   p->operand_short = (ndr_param_operand_short){ndr_threads(lanes), ndr_threads(lanes)};
   int spots = SPOTS;
@@ -78,8 +96,9 @@ static void configure_rows(const ndr_canonical *problem, const ndr_device *devic
 static void configure_short(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
   const ndr_axis *along = ndr_run_axis(problem);
   int64_t chunks = along->size / elements, runs = count_runs(problem);
-  int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes);
+  int lanes = short_lanes(chunks), steps = (int)ndr_ceil_div(chunks, lanes);
   begin_runs(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps);
+  if (chunks == (int64_t)lanes * steps) launch->operands.ways |= NDR_WAYS_WHOLE;
   int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements, 1));
   int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.operand_short = (ndr_param_operand_short){ndr_threads(team), ndr_threads(lanes)};
@@ -114,7 +133,7 @@ static void configure_warps(const ndr_canonical *problem, const ndr_device *devi
   ndr_param_operand_runs *own = &launch->params.operand_runs;
   int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size);
   int64_t loads = runs * ndr_ceil_div(bytes, NDR_FLIGHT_BYTES(0, 1));
-  int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
+  int team = runs == 1 || ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   own->team = ndr_threads(team);
   own->lanes = ndr_threads(NDR_WARP_THREADS);
   own->piece = along->size;

@@ -44,7 +44,11 @@ static const struct {
     {"mean f32 [10000,129] /0 weights=f32[1,0]", "thread",
      "operands_columns, chunks of 4 (f32: shifted, f32: one for all)"},
     {"mean bf16 [10000,10001] /0 where=bool[10001,1]", "thread",
-     "operands_columns, chunks of 8 (bf16: shifted, bool: shifted)"},
+     "operands_columns, 4 chunks of 1 (bf16: vectors, bool: vectors)"},
+    {"mean bf16 [10000,365,30] /1 where=bool[10950,30,1]", "thread",
+     "operands_columns, chunks of 2 (bf16: vectors, bool: vectors)"},
+    {"mean u8 [10000,10001] /0 where=bool[10001,1]", "thread",
+     "operands_columns, chunks of 4 (u8: shifted, bool: shifted)"},
     {"mean f32 [10000000,3] /0 where=bool[3,1]", "thread", "operands_columns, chunks of 1"},
     {"mean f32 [10000000,3] /1 where=bool[3,1]", "tree", "operands_rows, chunks of 1"},
     {"mean f32 [20000,3,49] /0,2 where=bool[147,49,1]", "tree", "operands_short, chunks of 1"},
@@ -105,7 +109,8 @@ START_TEST(arrays_off_their_boundaries_are_spread) {
   ck_assert(!is_spread("mean f32 [1000,2000] /0 where=bool[2000,1]", 8192));
   ck_assert(is_spread("mean f32 [1000,2000] /0 where=bool[2000,1]", 8193));
   ck_assert(!is_spread("mean f32 [1000,100,2000] /0,1 where=bool[0,2000,1]", 8193));
-  ck_assert(!is_spread("mean bf16 [1000,2000] /0 where=bool[2000,1]", 8193));
+  ck_assert(is_spread("mean bf16 [1000,2000] /0 where=bool[2000,1]", 8193));
+  ck_assert(!is_spread("mean u8 [1000,2000] /0 where=bool[2000,1]", 8193));
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include "gpuplan/rows.h"
 
 enum {
+  WORD_BYTES = 4, /* of an aligned chunk, from which on it is faster than a whole vector that is shifted into place */
   COLUMN_REGISTERS = 32, /* that accumulators of a thread's columns take, at most */
   RUN_ROWS = 16, /* of a run along the walked axis that a thread reads, at least: places are located once a run */
   OWN_RUNS = 4   /* of a thread that reads whole runs, at least: some threads have one more than others */
@@ -40,37 +41,41 @@ static void order_rows(const ndr_canonical *problem, ndr_launch *launch, int row
 int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int registers) {
   const ndr_axis *along = &problem->kept[0];
   int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
-  int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
-  if (on_boundary && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along)) elements = most;
+  int bytes = decider < 0 ? NDR_VECTOR_BYTES : (int)ndr_array_bytes(problem, decider), most = NDR_VECTOR_BYTES / bytes;
+  bool wide = elements > 1 && elements * bytes >= WORD_BYTES;
+  if (on_boundary && !wide && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along))
+    elements = most;
   while (elements > 1 && elements * ndr_count_registers(problem) > registers) elements /= 2;
   return elements;
 }
 
-/* Whether the arrays that come from memory are better read by single elements than by chunks of `elements`: not where
- * chunks are aligned vectors, or where arrays are narrow, as each element takes a register. A shifted chunk is loaded
- * as two vectors, and half of its registers hold what is dropped. */
-static bool suits_singles(const ndr_canonical *problem, int elements, int64_t *widest) {
+/* Bytes of an element of the widest array that comes from memory; 0 if those arrays are read by chunks of `elements`
+ * that are aligned vectors. */
+static int64_t widest_off_boundary(const ndr_canonical *problem, int elements) {
   const ndr_axis *along = &problem->kept[0];
   unsigned ways = ndr_ways_along(problem, along, NULL, elements, false);
-  *widest = 0;
+  int64_t widest = 0;
+  if (elements > 1 && !ndr_shifts_fresh(problem, ways)) return 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
     bool fresh = ndr_stride_of(along, k) != 0 && !(NDR_WAY_OF(ways, k) & NDR_WAY_AGAIN);
-    if (fresh && ndr_array_bytes(problem, k) > *widest) *widest = ndr_array_bytes(problem, k);
+    if (fresh && ndr_array_bytes(problem, k) > widest) widest = ndr_array_bytes(problem, k);
   }
-  return *widest >= 4 && (elements == 1 || ndr_shifts_fresh(problem, ways));
+  return widest;
 }
 
 /* Sets what a thread reads of each row: a chunk of `elements`, or `steps` single elements, a warp apart, as many as a
- * vector of the widest array holds if strips of them cover the rows. A single one alone is slower than a chunk only
- * where weights are added up: a thread converts a row's weight once for all of its columns. */
+ * vector of the widest array holds if strips of them cover the rows. A shifted chunk is loaded as two vectors, and half
+ * of its registers hold what is dropped: single elements are faster. But each takes a register and, of bytes, too many
+ * loads; and where weights are added up, a thread converts a row's weight once for all of its columns. */
 static void choose_chunk(const ndr_canonical *problem, bool on_boundary, int *elements, int *steps) {
-  enum { SUM_REGISTERS = 4 }; /* of the sums of terms and of weights */
+  enum { SUM_REGISTERS = 4 /* of the sums of terms and of weights */, MOST_STEPS = 4 };
   const int registers = ndr_count_registers(problem);
-  int64_t widest;
   *elements = ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS);
   *steps = 1;
-  if (!suits_singles(problem, *elements, &widest)) return;
-  *steps = (int)(NDR_VECTOR_BYTES / widest);
+  const int64_t widest = widest_off_boundary(problem, *elements);
+  if (widest == 1 && *elements > WORD_BYTES) *elements = WORD_BYTES;
+  if (widest < 2) return;
+  *steps = widest > 4 ? (int)(NDR_VECTOR_BYTES / widest) : MOST_STEPS;
   while (*steps > 1 && (*steps * registers > COLUMN_REGISTERS ||
                         !ndr_rows_strips_cover(problem->kept[0].size, (int64_t)*steps * NDR_WARP_THREADS)))
     *steps /= 2;

@@ -15,7 +15,7 @@
 #include "support/random.h"
 #include "support/suite.h"
 
-enum { MOST_ARRAYS = 3, MOST_ELEMENTS = 8000, MOST_BLOCKS = 300 };
+enum { MOST_ARRAYS = 3, MOST_ELEMENTS = 16000, MOST_BLOCKS = 300 };
 
 /* operands.cc, compiled for what is known of any launch, of common ones of columns, and of common ones of runs. */
 static struct {
@@ -362,7 +362,8 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
   while ((ndr_launch_facts(launch) & modules[m].facts) != modules[m].facts) m--;
   const simt_module *module = &modules[m].code;
   if (rng_once_in(random, 2)) ways |= NDR_WAYS_TWICE;
-  if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS && rng_once_in(random, 2)) ways ^= NDR_WAYS_OWN_RUNS;
+  bool several = p->reduced_count > 1; /* runs of a column */
+  if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS && (several || rng_once_in(random, 2))) ways ^= NDR_WAYS_OWN_RUNS;
   made->kernel = (void (*)(ndr_program_params))(uintptr_t)find_kernel(module, t, launch, ways, name, sizeof name);
   if (!made->kernel) return false;
   simt_launch run = {.body = one_thread,

@@ -40,8 +40,8 @@ NDR_DEVICE int few_rows_of(const ndr_params &p) {
 
 /* Lanes of a run of operands_rows. */
 NDR_DEVICE ndr_param_threads row_lanes_of(const ndr_params &p) {
-  const int known = NDR_FACTS / NDR_FACT_ROW_LANES % 8;
-  return known ? ndr_param_threads{1 << (known - 1), known - 1} : p.operand_short.lanes;
+  const int known = NDR_FACTS / NDR_FACT_ROW_LANES % 8, log = known > 0 ? known - 1 : 0;
+  return known > 0 ? ndr_param_threads{1 << log, log} : p.operand_short.lanes;
 }
 
 /* Kernels with teams. */

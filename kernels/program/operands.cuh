@@ -79,19 +79,19 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
 
 /* ---- operands_short and operands_rows ---- */
 
-/* STEPS chunks of the run at a place, which its lanes share: no more than a run has. The planner sees to it that all
- * lanes have all of them but the last one, or two. */
-template <class Kit, int STEPS> struct short_run {
-  static const int full = Kit::whole ? STEPS : STEPS > 4 ? STEPS - 2 : STEPS - 1;
+/* A lane's part of a short run: its chunk s is number s * lanes + lane of the run. All lanes have the first `sure`
+ * chunks, as the planner sees to; the others may lie behind the run's end. */
+template <class Kit, int STEPS> struct run_part {
+  static const int sure = Kit::whole ? STEPS : NDR_SURE_CHUNKS(STEPS);
   /* Whether chunks that are the same for all outputs stay in registers. Others are loaded for each run, from the
    * first-level cache, just before they are folded. */
-  static const bool keeps = STEPS * Kit::elements <= 16;
+  static const bool keeps = STEPS * Kit::elements <= NDR_KEPT_ELEMENTS;
   typedef typename Kit::fixed_row fixed_rows[STEPS];
   typename Kit::loose_row row[STEPS];
   typename Kit::spot spot;
 
   NDR_DEVICE static bool holds(const ndr_program_params &q, int s, int lane, int lanes) {
-    return s < full || (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
+    return s < sure || (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
   }
   /* Loads chunks FIRST to END - 1 of what begins at a place for this lane. */
   template <int FIRST, int END, class Row>
@@ -106,11 +106,11 @@ template <class Kit, int STEPS> struct short_run {
     spot.template step<true>(q, kept_count(q.base), lane * Kit::elements);
     load_to<0, STEPS>(row, q, spot, lane, lanes);
   }
-  /* FIRST counts what is folded. */
+  /* Folds chunks FIRST to STEPS - 1, with those of `fixed`, which it loads unless they are kept there. */
   template <int FIRST = 0>
   NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, fixed_rows &fixed, int lane,
                        int lanes) const {
-    const int count = FIRST < full ? Kit::template group_size<(full > 0 ? full : 1)>() : 1;
+    const int count = FIRST < sure ? Kit::template group_size<(sure > 0 ? sure : 1)>() : 1;
     if constexpr (FIRST < STEPS) {
       if (holds(q, FIRST, lane, lanes)) {
         if constexpr (!keeps) load_to<FIRST, FIRST + count>(fixed, q, spot, lane, lanes);
@@ -124,7 +124,7 @@ template <class Kit, int STEPS> struct short_run {
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void operands_short(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
-  typedef short_run<Kit, STEPS> run_part;
+  typedef run_part<Kit, STEPS> part;
   const int SPOTS = Kit::template spots<STEPS>();
   const ndr_params &p = q.base;
   const ndr_param_threads &lanes = p.operand_short.lanes;
@@ -136,8 +136,8 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
   i64 end = t.has_output() ? t.units.end : t.units.begin;
   for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
-    run_part runs[SPOTS];
-    typename run_part::fixed_rows fixed; /* nothing: the planner says so of no array */
+    part runs[SPOTS];
+    typename part::fixed_rows fixed; /* empty: no array is fixed here */
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
       if (run + u * apart >= end) continue;
@@ -152,33 +152,47 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(machine::block())), a, accumulators);
 }
 
-/* A warp has tile_outputs / NDR_BLOCK_WARPS outputs, and `lanes` lanes read the run of each. The totals go to lanes of
- * their own, so that finishing, which may divide and take roots, is done for as many at a time as there are lanes. */
+/* The totals of a warp's outputs, which follow each other: each of `lanes` neighbours joins those of one, and a lane of
+ * its own finishes it, so that dividing and taking roots is done for up to a warp's lanes at a time. */
+template <class Op> struct row_totals {
+  i64 unwritten, end; /* the warp's first output that is not written, and where they end */
+  typename Op::Accumulator total;
+
+  /* Takes what each lane has of the outputs from number `at` on, one for each group of lanes. */
+  NDR_DEVICE void take(const ndr_params &p, i64 at, typename Op::Accumulator a, const ndr_param_threads &lanes) {
+    const int groups = NDR_WARP >> lanes.log, lane = machine::thread() & (NDR_WARP - 1);
+    if (lanes.count > 1) join_lanes<Op>(a, lanes.count);
+    if (groups < NDR_WARP && groups > 1) a = state_of_lane(a, (lane & (groups - 1)) << lanes.log);
+    if (groups == NDR_WARP || at - unwritten == (lane & -groups)) total = a;
+    if (groups < NDR_WARP && at + groups - unwritten < NDR_WARP && at + groups < end) return;
+    if (unwritten + lane < end) emit_total<Op>(p, locate_output(p, unwritten + lane).result, total);
+    unwritten += NDR_WARP;
+  }
+};
+
+/* Each warp of a block has as many outputs, and `lanes` lanes read the run of each. */
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void operands_rows(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
-  typedef short_run<Kit, STEPS> run_part;
-  typedef typename Op::Accumulator Accumulator;
+  typedef run_part<Kit, STEPS> part;
   const int SPOTS = Kit::template own_spots<STEPS>();
   const ndr_params &p = q.base;
   const ndr_param_threads lanes = row_lanes_of(p);
-  const int groups_log = NDR_WARP_LOG - lanes.log, groups = 1 << groups_log;
-  const int own = machine::thread() & (NDR_WARP - 1), lane = own & (lanes.count - 1), group = own >> lanes.log;
-  const int tile = (int)p.tile_outputs / (NDR_BLOCK / NDR_WARP);
-  i64 next = machine::block() * p.tile_outputs + machine::thread() / NDR_WARP * tile; /* the first that is not read */
-  const i64 end = next + tile < p.outputs ? next + tile : p.outputs;
-  i64 first = next; /* that is not written */
-  typename run_part::fixed_rows fixed;
-  if (run_part::keeps && next < end) {
+  const int groups = NDR_WARP >> lanes.log, tile = (int)p.tile_outputs / (NDR_BLOCK / NDR_WARP);
+  const int lane = machine::thread() & (lanes.count - 1), group = (machine::thread() & (NDR_WARP - 1)) >> lanes.log;
+  i64 unread = machine::block() * p.tile_outputs + machine::thread() / NDR_WARP * tile;
+  const i64 end = unread + tile < p.outputs ? unread + tile : p.outputs;
+  typename part::fixed_rows fixed;
+  if (part::keeps && unread < end) {
     typename Kit::spot at = Kit::spot::start(q);
     at.template step<true>(q, kept_count(p), lane * Kit::elements);
-    run_part::template load_to<0, STEPS>(fixed, q, at, lane, lanes.count);
+    part::template load_to<0, STEPS>(fixed, q, at, lane, lanes.count);
   }
-  run_part runs[SPOTS];
+  part runs[SPOTS];
   auto load = [&] {
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
-      i64 output = next + u * groups + group;
+      i64 output = unread + u * groups + group;
       if (output >= end) continue;
       runs[u].spot = Kit::spot::start(q);
       runs[u].spot.template walk<true>(q, 0, kept_count(p), output);
@@ -186,32 +200,20 @@ NDR_DEVICE void operands_rows(const ndr_program_params &q) {
     }
   };
   load();
-  Accumulator total = Op::identity();
-  while (next < end) {
-    Accumulator a[SPOTS];
+  row_totals<Op> totals = {unread, end, Op::identity()};
+  while (unread < end) {
+    typename Op::Accumulator a[SPOTS];
 #pragma unroll
     for (int u = 0; u < SPOTS; u++) {
       a[u] = Op::identity();
-      if (next + u * groups + group < end) runs[u].fold(q, a[u], fixed, lane, lanes.count);
+      if (unread + u * groups + group < end) runs[u].fold(q, a[u], fixed, lane, lanes.count);
     }
-    const i64 read = next;
-    next += SPOTS * groups;
-    load();
+    const i64 folded = unread;
+    unread += SPOTS * groups;
+    load(); /* before what waits for other lanes */
 #pragma unroll
-    for (int u = 0; u < SPOTS; u++) {
-      const i64 at = read + u * groups;
-      if (at >= end) break;
-      if (lanes.count == 1) {
-        total = a[u];
-      } else {
-        join_lanes<Op>(a[u], lanes.count);
-        const Accumulator mine = state_of_lane(a[u], (own & (groups - 1)) << lanes.log);
-        if (at - first == own >> groups_log << groups_log) total = mine;
-        if (at + groups - first < NDR_WARP && at + groups < end) continue;
-      }
-      if (first + own < end) emit_total<Op>(p, locate_output(p, first + own).result, total);
-      first += NDR_WARP;
-    }
+    for (int u = 0; u < SPOTS; u++)
+      if (folded + u * groups < end) totals.take(p, folded + u * groups, a[u], lanes);
   }
 }
 

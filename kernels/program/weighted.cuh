@@ -138,30 +138,23 @@ template <class V> struct weighted_distances<V, false> {
 };
 
 /* Neighbours' distances: all of them are taken about the pivot of one that has enough of the weight, and then added.
- * Two by two, each step would choose a pivot. At least one of a warp has a 64th of the weight: m2 is then no more than
- * 64 times smaller than the sum of squares from which it is what is left. */
+ * Two by two, each step would choose a pivot. At least one of a warp has a 64th of the weight: of m2 no more than about
+ * 64 times as much is lost as that one's pivot loses. */
 template <int LANES, class V, bool RELIABLE, class Join>
 NDR_DEVICE void join_neighbours(weighted_distances<V, RELIABLE> &a, int lanes, const Join &) {
-  struct weights {
-    double n, squares;
-  };
   struct distances {
     V sum;
     double about;
   };
-  weights all = {a.n, 0};
-  if constexpr (RELIABLE) all.squares = a.squares;
-  join_tree<LANES>(all, lanes, [](weights &x, const weights &y) {
-    x.n += y.n;
-    if constexpr (RELIABLE) x.squares += y.squares;
-  });
-  const V pivot = state_of_lane(a.pivot, first_lane(64 * a.n >= all.n, LANES ? LANES : lanes));
+  auto plus = [](double &x, const double &y) { x += y; };
+  double n = a.n;
+  join_tree<LANES>(n, lanes, plus);
+  const V pivot = state_of_lane(a.pivot, first_lane(64 * a.n >= n, LANES ? LANES : lanes));
   const V by = a.n == 0 ? unit<V>(0) : a.pivot - pivot;
-  distances total = {a.sum + scale(by, a.n),
-                     a.about + inner_product(by, scale(a.sum, 2.0)) + a.n * inner_product(by, by)};
-  join_tree<LANES>(total, lanes, [](distances &x, const distances &y) { x = {x.sum + y.sum, x.about + y.about}; });
-  a.pivot = pivot, a.sum = total.sum, a.n = all.n, a.about = total.about;
-  if constexpr (RELIABLE) a.squares = all.squares;
+  distances all = {a.sum + scale(by, a.n), a.about + 2 * inner_product(by, a.sum) + a.n * inner_product(by, by)};
+  join_tree<LANES>(all, lanes, [](distances &x, const distances &y) { x = {x.sum + y.sum, x.about + y.about}; });
+  a.pivot = pivot, a.sum = all.sum, a.n = n, a.about = all.about;
+  if constexpr (RELIABLE) join_tree<LANES>(a.squares, lanes, plus);
 }
 
 template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted_var : weighing<T, W> {

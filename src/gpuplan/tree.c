@@ -64,13 +64,14 @@ static fold_pace pace_of(const ndr_canonical *problem) {
   }
 }
 
-/* Whether a warp reads an output's only run, which has so many vectors, rather than a block. Warps wait for nobody at
- * the end of a run, but read it with fewer loads in flight. A block is slow where its threads have a few vectors more
- * than a round of loads. The limits: measured on an H200 (CONTRIBUTING, "What GPUs taught"). */
+/* Whether a warp reads an output's only run, of `vectors` vectors, rather than a block. Warps wait for nobody at the
+ * end of a run, but read it with fewer loads in flight. A block is slow where its threads have a few vectors more than
+ * a round of loads; where they have whole rounds, fast folds are as fast as the memory. The limits are measured
+ * (CONTRIBUTING, "What GPUs taught"). */
 static bool warps_read_faster(const ndr_canonical *problem, const ndr_device *device, int64_t vectors) {
-  enum { ROUND = NDR_THREADS * NDR_LOADS_TREE_BLOCK, WARPS = 64 /* of a multiprocessor, at least */ };
+  enum { ROUND = NDR_THREADS * NDR_LOADS_TREE_BLOCK, OUTPUTS = 64 /* for each multiprocessor: two waves of warps */ };
   if (ndr_small_output(problem, device, vectors)) return true;
-  if (problem->outputs < (int64_t)device->units * WARPS) return false;
+  if (problem->outputs < (int64_t)device->units * OUTPUTS) return false;
   int64_t last = vectors % ROUND;
   switch (pace_of(problem)) {
   case SLOW: return vectors <= 3500;

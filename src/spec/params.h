@@ -283,13 +283,17 @@ typedef struct ndr_param_table {
 #define NDR_WAY_VECTOR 1   /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
 #define NDR_WAY_SAME 2     /* one element for all neighbours: the stride is 0 */
 #define NDR_WAY_SHIFTED 3  /* neighbouring elements that begin anywhere, with two aligned loads */
-#define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0 */
+#define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0; operands_rows: along all kept axes */
 #define NDR_WAY_AGAIN 8    /* a bit: other threads read the elements, too: the first-level cache keeps them */
 #define NDR_WAY_OF(ways, k) ((ways) >> NDR_WAY_BITS * (k) & ((1 << NDR_WAY_BITS) - 1))
 /* Bits of WAYS that concern all arrays. */
 #define NDR_WAYS_TWICE 0x80000000u    /* twice as many bytes are in flight, where registers allow it */
 #define NDR_WAYS_OWN_RUNS 0x40000000u /* operands_columns: each thread of a column reads runs of its own */
-#define NDR_WAYS_WHOLE 0x40000000u    /* operands_rows, operands_short: each lane of a run has all of its chunks */
+#define NDR_WAYS_WHOLE 0x20000000u    /* operands_rows, operands_short: each lane of a run has all of its chunks */
+/* Of the `steps` chunks of a run that a lane of these reads, those that all lanes have in any case. */
+#define NDR_SURE_CHUNKS(steps) ((steps) > 4 ? (steps)-2 : (steps)-1)
+/* Elements of an array that is the same for all outputs, up to which a lane of operands_rows keeps them. */
+#define NDR_KEPT_ELEMENTS 16
 /* Bytes of all arrays that a thread has in flight, where it reads `steps` chunks of a row, and the registers that they
  * may take. Single elements take half the registers that shifted ones do, so that there may be twice as many bytes. */
 #define NDR_FLIGHT_BYTES(ways, steps) (((steps) > 1 ? 128 : 64) << (((ways)&NDR_WAYS_TWICE) != 0))

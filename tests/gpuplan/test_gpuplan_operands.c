@@ -174,10 +174,10 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
   } else {
     const ndr_param_operand_short *own = &p->operand_short;
     team = own->team.count;
-    int steps = launch->operands.steps, full = steps > 4 ? steps - 2 : steps - 1; /* that no lane lacks */
+    int steps = launch->operands.steps;
     int64_t step = (int64_t)own->lanes.count * elements, held = step * steps, size = p->axes[p->kept_count].size;
     expect(power(own->team) && power(own->lanes) && own->lanes.count <= NDR_WARP_THREADS);
-    expect(held >= size && size % elements == 0 && step * full <= size);
+    expect(held >= size && size % elements == 0 && step * NDR_SURE_CHUNKS(steps) <= size);
     expect((launch->operands.ways & NDR_WAYS_WHOLE) == 0 || held == size);
     expect(launch->kernel == NDR_KERNEL_OPERANDS_SHORT || problem->length == size);
   }

@@ -197,6 +197,8 @@ static void make_trial(rng *random, task *t, const operator_made *op, bool colum
   int axes = make_axes(random, t, rng_once_in(random, 8) ? !columns : columns, order);
   if (columns && problem->kept_count == 0) columns = false;
   for (int k = 0; k < op->arrays; k++) lay_out(random, t, k, order, axes);
+  for (int a = 0; !columns && rng_once_in(random, 2) && a < problem->kept_count; a++)
+    *stride_of(&problem->kept[a], 1) = 0; /* the second array may be the same for all outputs */
   number_places(random, t);
   bool together = rng_once_in(random, 2); /* the same element of all arrays begins a chunk */
   for (int k = 0; k < op->arrays; k++)
@@ -300,7 +302,8 @@ static void *find_kernel_of(const simt_module *module, const task *t, const ndr_
 /* The kernel of operands.cc that reads most nearly as planned. */
 static void *find_kernel(const simt_module *module, const task *t, const ndr_launch *launch, unsigned ways, char *name,
                          size_t capacity) {
-  const unsigned of_all[] = {NDR_WAYS_TWICE | NDR_WAYS_OWN_RUNS, NDR_WAYS_OWN_RUNS, 0};
+  const unsigned of_all[] = {NDR_WAYS_TWICE | NDR_WAYS_OWN_RUNS | NDR_WAYS_WHOLE, NDR_WAYS_OWN_RUNS | NDR_WAYS_WHOLE,
+                             0};
   for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
     unsigned held = ways & of_all[i];
     /* With these bits only in the planned ways: of arrays that are shifted, single elements would be read behind the
@@ -352,7 +355,7 @@ static void split_again(rng *random, ndr_launch *launch) {
 }
 
 static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, spread_run, own_runs_run, twice_run,
-    skipped, tried;
+    whole_run, fixed_run, skipped, tried;
 
 /* Returns false where operands.cc lacks the kernel: chunks of some sizes are rare. */
 static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned ways, call *made, size_t slots) {
@@ -388,6 +391,8 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
   unsigned long read = strtoul(strrchr(name, '_') + 1, NULL, 16);
   own_runs_run += (read & NDR_WAYS_OWN_RUNS) && p->reduced_count > 1;
   twice_run += (read & NDR_WAYS_TWICE) != 0;
+  whole_run += (read & NDR_WAYS_WHOLE) != 0;
+  fixed_run += launch->kernel == NDR_KERNEL_OPERANDS_ROWS && (read & 0x44444u);
   return true;
 }
 
@@ -454,6 +459,8 @@ START_TEST(test_runs) {
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_RUNS], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_SHORT], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_ROWS], 0);
+  if (_i == 0) ck_assert_int_gt(whole_run, 0);
+  if (_i == 0) ck_assert_int_gt(fixed_run, 0);
   ck_assert_int_gt(modules[2].run, 0);
   ck_assert_int_gt(splits_run, 0);
   ck_assert_int_lt(skipped * 5, tried);

@@ -73,15 +73,28 @@
 #define COUNTED 0
 #include "cpu/fold/across.h"
 
-/* The median of a row's first three elements, or the first of fewer; 0 if it is NaN. */
-static double NAME(middle_of)(const ELEMENT *at, int64_t count) {
-  ALIGNED double x[8];
-  f64x8 v;
-  LOAD_REAL(&v, at, lower(count, 3));
-  memcpy(x, &v, sizeof x);
-  const double least = x[0] < x[1] ? x[0] : x[1], most = x[0] < x[1] ? x[1] : x[0];
-  const double middle = count < 3 ? x[0] : x[2] < least ? least : x[2] > most ? most : x[2];
-  return middle == middle ? middle : 0;
+/* Of eight rows from number `first` on the median of the first three elements, or the first of fewer; 0 if it is NaN.
+ * Eight at a time: branches on elements at random would take longer than short rows. */
+static void NAME(middles_of)(const ndr_tile *tile, int64_t first, double *middle) {
+  const int64_t wanted = tile->rows < 8 ? lower(tile->rows, 3) : 8;
+  ALIGNED double x[8][8], of_rows[3][8];
+  for (int64_t r = 0; r < 8; r++) {
+    f64x8 v;
+    LOAD_REAL(&v, (const ELEMENT *)tile->data + lower(first + r, tile->lanes - 1) * tile->lane_stride, wanted);
+    memcpy(x[r], &v, sizeof v);
+  }
+  for (int64_t k = 0; k < 3; k++)
+    for (int64_t r = 0; r < 8; r++) of_rows[k][r] = x[r][tile->rows < 3 ? 0 : k];
+  f64x8 a, b, c;
+  memcpy(&a, of_rows[0], sizeof a);
+  memcpy(&b, of_rows[1], sizeof b);
+  memcpy(&c, of_rows[2], sizeof c);
+  EACH_PART(const i64_part rises = a.part[p] < b.part[p]; const f64_part least = PICK_PART(rises, a.part[p], b.part[p]);
+            const f64_part most = PICK_PART(rises, b.part[p], a.part[p]);
+            const f64_part upper = PICK_PART(c.part[p] > most, most, c.part[p]);
+            const f64_part found = PICK_PART(c.part[p] < least, least, upper);
+            c.part[p] = PICK_PART(found == found, found, (f64_part){0}))
+  memcpy(middle, &c, sizeof c);
 }
 
 /* Distances are taken from an element x of a row: (mean - x)^2 <= M2, so the subtraction in settle_moments loses at
@@ -96,12 +109,12 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED double shift[NDR_LANES];
   for (int64_t first = 0; first < lanes; first += 8) {
     f64x8 sum[8], square[8], v;
+    NAME(middles_of)(tile, first, shift + first);
     for (int64_t r = 0; r < 8; r++) {
       const int64_t lane = lower(first + r, lanes - 1);
       const ELEMENT *at = (const ELEMENT *)tile->data + lane * tile->lane_stride;
       f64x8 s = {{{0}}}, q = {{{0}}};
-      const double x = NAME(middle_of)(at, tile->rows);
-      shift[lane] = x;
+      const double x = shift[first + r];
       for (int64_t i = 0; i < whole; i += 8) {
         __builtin_prefetch((const char *)(at + i) + AHEAD);
         LOAD_REAL(&v, at + i, 8);

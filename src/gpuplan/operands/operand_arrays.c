@@ -130,7 +130,7 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
   return false;
 }
 
-_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS <= 30, "NDR_WAYS_TWICE and NDR_WAYS_OWN_RUNS are ways of no array");
+_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS <= 29, "NDR_WAYS_TWICE, _OWN_RUNS and _WHOLE are ways of no array");
 
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
   int bytes, registers, batch = 1, enough = NDR_FLIGHT_BYTES(ways, steps);
@@ -189,14 +189,16 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
   return registers;
 }
 
-/* Registers that operands_rows keeps for what is the same for all outputs, or needs to fold some of it. */
+/* Registers of the arrays that are the same for all outputs of operands_rows: of all of a lane's elements if it keeps
+ * them, otherwise of those that are folded together. Each takes somewhat more than its own, because values are
+ * converted on their way (fitted, as RUN_REGISTERS is). */
 static int fixed_registers(const ndr_canonical *problem, const ndr_launch *launch) {
-  enum { KEPT_ELEMENTS = 16 };
   int elements = launch->operands.elements * launch->operands.steps, registers = 0;
   if (launch->kernel != NDR_KERNEL_OPERANDS_ROWS) return 0;
+  if (elements > NDR_KEPT_ELEMENTS) elements = NDR_KEPT_ELEMENTS;
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     if (NDR_WAY_OF(launch->operands.ways, k) & NDR_WAY_FIXED)
-      registers += (elements < KEPT_ELEMENTS ? elements : KEPT_ELEMENTS) * (int)(ndr_array_bytes(problem, k) + 3) / 4;
+      registers += elements * ((int)ndr_array_bytes(problem, k) + 3) / 4;
   return registers;
 }
 

@@ -73,8 +73,9 @@ static inline int ndr_block_registers(int blocks) {
   return (1 << 16) / NDR_THREADS / blocks / 8 * 8;
 }
 
-/* Columns of a thread that owns neighbouring outputs along the first kept axis: as many as a vector of the widest array
- * holds, shifted into place unless all rows are aligned, but accumulators of no more than `registers`. */
+/* Columns of a thread that owns neighbouring outputs along the first kept axis: those of an aligned chunk of a word or
+ * more, otherwise as many as a vector of the widest array holds, shifted into place; but accumulators of no more than
+ * `registers`. */
 int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int registers);
 
 /* The smallest power of 2 that is at least `least`, but at most `most`, a power of 2. */

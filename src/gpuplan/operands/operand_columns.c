@@ -6,7 +6,8 @@
 #include "gpuplan/rows.h"
 
 enum {
-  WORD_BYTES = 4, /* of an aligned chunk, from which on it is faster than a whole vector that is shifted into place */
+  ALIGNED_BYTES = 4,     /* of a chunk, from which on it is faster than a whole vector that is shifted into place */
+  SHIFTED_BYTES = 4,     /* elements of a byte each that are shifted into place together */
   COLUMN_REGISTERS = 32, /* that accumulators of a thread's columns take, at most */
   RUN_ROWS = 16, /* of a run along the walked axis that a thread reads, at least: places are located once a run */
   OWN_RUNS = 4   /* of a thread that reads whole runs, at least: some threads have one more than others */
@@ -42,7 +43,7 @@ int ndr_count_columns(const ndr_canonical *problem, bool on_boundary, int regist
   const ndr_axis *along = &problem->kept[0];
   int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
   int bytes = decider < 0 ? NDR_VECTOR_BYTES : (int)ndr_array_bytes(problem, decider), most = NDR_VECTOR_BYTES / bytes;
-  bool wide = elements > 1 && elements * bytes >= WORD_BYTES;
+  bool wide = elements > 1 && elements * bytes >= ALIGNED_BYTES;
   if (on_boundary && !wide && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along))
     elements = most;
   while (elements > 1 && elements * ndr_count_registers(problem) > registers) elements /= 2;
@@ -63,17 +64,18 @@ static int64_t widest_off_boundary(const ndr_canonical *problem, int elements) {
   return widest;
 }
 
-/* Sets what a thread reads of each row: a chunk of `elements`, or `steps` single elements, a warp apart, as many as a
- * vector of the widest array holds if strips of them cover the rows. A shifted chunk is loaded as two vectors, and half
- * of its registers hold what is dropped: single elements are faster. But each takes a register and, of bytes, too many
- * loads; and where weights are added up, a thread converts a row's weight once for all of its columns. */
+/* Sets what a thread reads of each row: a chunk of `elements`, or `steps` single elements, a warp apart: as many as a
+ * vector of the widest array holds, but at most MOST_STEPS, if strips of them cover the rows. A shifted chunk is loaded
+ * as two vectors, and half of its registers hold what is dropped: single elements are faster. But each takes a register
+ * and, of bytes, too many loads; and where weights are added up, a thread converts a row's weight once for all of its
+ * columns. */
 static void choose_chunk(const ndr_canonical *problem, bool on_boundary, int *elements, int *steps) {
   enum { SUM_REGISTERS = 4 /* of the sums of terms and of weights */, MOST_STEPS = 4 };
   const int registers = ndr_count_registers(problem);
   *elements = ndr_count_columns(problem, on_boundary, COLUMN_REGISTERS);
   *steps = 1;
   const int64_t widest = widest_off_boundary(problem, *elements);
-  if (widest == 1 && *elements > WORD_BYTES) *elements = WORD_BYTES;
+  if (widest == 1 && *elements > SHIFTED_BYTES) *elements = SHIFTED_BYTES;
   if (widest < 2) return;
   *steps = widest > 4 ? (int)(NDR_VECTOR_BYTES / widest) : MOST_STEPS;
   while (*steps > 1 && (*steps * registers > COLUMN_REGISTERS ||

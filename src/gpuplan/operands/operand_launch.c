@@ -117,8 +117,7 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
     ndr_text_append(text, capacity, &length, "%s%s: %s", k ? ", " : "",
                     ndr_dtype_name(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]),
                     names[NDR_WAY_OF(launch->operands.ways, k) & 3]);
-  if (owns_columns(launch) && launch->operands.ways & NDR_WAYS_OWN_RUNS)
-    ndr_text_append(text, capacity, &length, ", own runs");
+  if (launch->operands.ways & NDR_WAYS_OWN_RUNS) ndr_text_append(text, capacity, &length, ", own runs");
   if (launch->operands.ways & NDR_WAYS_TWICE) ndr_text_append(text, capacity, &length, ", twice the bytes in flight");
   if (launch->kernel == NDR_KERNEL_TABLE_TILES) {
     ndr_text_append(text, capacity, &length,

@@ -5,12 +5,12 @@
 #include "gpuplan/strided.h"
 
 enum {
-  /* Chunks of a run that a lane reads in operands_short and operands_rows, at most. In operands_rows there may be more
-   * where registers allow it: even numbers, so that few kernels are compiled. */
+  /* Chunks of a run that a lane reads in operands_short and operands_rows, at most. In operands_rows a warp's lanes may
+   * have more where registers allow it: even numbers, for fewer kernels to compile. */
   FEW_CHUNKS = 4,
   MOST_CHUNKS = 12,
-  MOST_ELEMENTS = 16, /* where they are single elements */
-  ROW_REGISTERS = 48, /* that they take on their way, at most */
+  MOST_SINGLE_CHUNKS = 16, /* of one element each */
+  ROW_REGISTERS = 48,      /* that they take on their way, at most */
   /* Bytes of a run that come from memory, above which a whole block reads it; of var and std, which take long to join;
    * and of a run of all arrays, where an output has several. */
   BLOCK_RUN_BYTES = 16 << 10,
@@ -19,7 +19,7 @@ enum {
   STEP_BYTES = NDR_THREADS * NDR_FLIGHT_BYTES(0, 1), /* of a split, at least */
   FEW_RUNS = 4,        /* runs for each multiprocessor, up to which blocks read shorter ones */
   MOST_RUNS = 1 << 16, /* of an output that blocks read */
-  SPOTS = 8            /* outputs that a group of lanes of operands_rows reads, one after the other */
+  LANE_OUTPUTS = 8     /* that the lanes of a run of operands_rows reduce, one after the other */
 };
 
 const char *ndr_operands_reject_runs(const ndr_canonical *problem, const ndr_device *device) {
@@ -35,7 +35,7 @@ static int64_t count_runs(const ndr_canonical *problem) {
 static unsigned rows_ways(const ndr_canonical *problem, int elements) {
   unsigned ways = ndr_ways_along(problem, ndr_run_axis(problem), NULL, elements, false);
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
-    bool fixed = true;
+    bool fixed = problem->kept_count > 0;
     for (int a = 0; a < problem->kept_count; a++) fixed = fixed && ndr_stride_of(&problem->kept[a], k) == 0;
     if (fixed) ways |= NDR_WAY_FIXED << (NDR_WAY_BITS * k);
   }
@@ -64,7 +64,7 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
 static int most_chunks(const ndr_canonical *problem, int elements) {
   if (count_runs(problem) > 1) return FEW_CHUNKS;
   int most = ROW_REGISTERS / ndr_chunk_registers(problem, rows_ways(problem, elements), elements) & ~1,
-      bound = elements == 1 ? MOST_ELEMENTS : MOST_CHUNKS;
+      bound = elements == 1 ? MOST_SINGLE_CHUNKS : MOST_CHUNKS;
   return most < FEW_CHUNKS ? FEW_CHUNKS : most < bound ? most : bound;
 }
 
@@ -86,9 +86,9 @@ static void configure_rows(const ndr_canonical *problem, const ndr_device *devic
   if (chunks == (int64_t)lanes * steps) launch->operands.ways |= NDR_WAYS_WHOLE;
   ndr_params *p = &launch->params;
   p->operand_short = (ndr_param_operand_short){ndr_threads(lanes), ndr_threads(lanes)};
-  int spots = SPOTS;
-  while (spots > 1 && problem->outputs < (int64_t)device->units * groups * spots) spots /= 2;
-  p->tile_outputs = groups * spots;
+  int each = LANE_OUTPUTS;
+  while (each > 1 && problem->outputs < (int64_t)device->units * groups * each) each /= 2;
+  p->tile_outputs = groups * each;
   p->work = ndr_ceil_div(problem->outputs, p->tile_outputs);
   ndr_launch_split(launch, problem->length, problem->length, 1, 1);
 }

@@ -222,8 +222,8 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
 /* Bytes of a lane's run from which on folding eight lanes as they lie is faster than transposing them: twice as many of
  * complex numbers. */
 #define SHORT_BYTES 20
-/* The same from which on folding each lane by itself may be faster: twice as many of elements of one or two bytes, of
- * which a block has more to search. */
+/* The same from which on folding each lane by itself may be faster: twice as many of bytes, of which a block has more
+ * to search, and of floats of two bytes, whose ranks have to be found. */
 #define LONG_BYTES 256
 
 static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {
@@ -231,8 +231,8 @@ static ndr_lane_runs runs_of_lanes(const ndr_engine *engine) {
   const int64_t bytes = nest->rows * engine->bytes;
   const int64_t least = ndr_dtype_is_complex(engine->problem->dtype) ? 2 * SHORT_BYTES : SHORT_BYTES;
   if (!ndr_nest_lanes_are_runs(nest) || bytes < least) return NDR_NO_RUNS;
-  return bytes >= (engine->bytes < 4 ? 2 * LONG_BYTES : LONG_BYTES) && nest->row_index > 0 ? NDR_LONG_RUNS
-                                                                                           : NDR_SHORT_RUNS;
+  const bool slow = engine->bytes == 1 || (engine->bytes == 2 && ndr_dtype_is_float(engine->problem->dtype));
+  return bytes >= (slow ? 2 * LONG_BYTES : LONG_BYTES) && nest->row_index > 0 ? NDR_LONG_RUNS : NDR_SHORT_RUNS;
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {

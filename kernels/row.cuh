@@ -234,7 +234,7 @@ struct held_nothing {
   NDR_DEVICE void load(const char *, i64) {}
 };
 
-/* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. Chunks
+/* A chunk of each array of a list that is fixed (NDR_WAY_FIXED), or of each that is not. K counts arrays. Chunks
  * are V neighbours, or V elements that lie DISTANCE elements from each other. */
 template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K, int DISTANCE = 1> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}

@@ -445,11 +445,9 @@ static void run_family(const operator_made *op, bool columns) {
 START_TEST(test_columns) {
   run_family(&operators[_i], true);
   if (_i == 0) ck_assert_int_gt(shifted_run, 0);
-  if (test_share() == 1) {
-    ck_assert_int_gt(own_runs_run, 0);
-    ck_assert_int_gt(twice_run, 0);
-    ck_assert_int_gt(spread_run, 0);
-  }
+  ck_assert_int_gt(own_runs_run, 0);
+  ck_assert_int_gt(twice_run, 0);
+  ck_assert_int_gt(spread_run, 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_COLUMNS], 0);
   ck_assert_int_gt(modules[1].run, 0);
   ck_assert_int_gt(splits_run, 0);
@@ -463,10 +461,8 @@ START_TEST(test_runs) {
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_RUNS], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_SHORT], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_ROWS], 0);
-  if (_i == 0 && test_share() == 1) {
-    ck_assert_int_gt(whole_run, 0);
-    ck_assert_int_gt(fixed_run, 0);
-  }
+  if (_i == 0) ck_assert_int_gt(whole_run, 0);
+  if (_i == 0) ck_assert_int_gt(fixed_run, 0);
   ck_assert_int_gt(modules[2].run, 0);
   ck_assert_int_gt(splits_run, 0);
   ck_assert_int_lt(skipped * 5, tried);

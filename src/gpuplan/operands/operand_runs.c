@@ -51,13 +51,21 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
   if (problem->reduced_count == 0) launch->params.reduced_count = 1;
   launch->operands.elements = elements;
   launch->operands.steps = steps;
-  launch->operands.ways = kernel == NDR_KERNEL_OPERANDS_ROWS
-                              ? rows_ways(problem, elements)
-                              : ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
-  int outputs = kernel == NDR_KERNEL_OPERANDS_ROWS
-                    ? ndr_count_batch(problem, launch->operands.ways, elements, 1) / steps
-                    : 1; /* that a thread reads at a time */
+  int outputs = 1; /* that a thread reads at a time */
+  if (kernel == NDR_KERNEL_OPERANDS_ROWS) {
+    launch->operands.ways = rows_ways(problem, elements);
+    outputs = ndr_count_batch(problem, launch->operands.ways, elements, 1) / steps;
+  } else {
+    launch->operands.ways = ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
+  }
   ndr_operands_begin(problem, launch, outputs < 1 ? 1 : outputs < 4 ? outputs : 4);
+}
+
+/* The same of a launch whose runs have `lanes` lanes, and no loops. */
+static void begin_short(const ndr_canonical *problem, ndr_launch *launch, ndr_kernel kernel, int elements, int steps,
+                        int lanes) {
+  begin_runs(problem, launch, kernel, elements, steps);
+  if (ndr_run_axis(problem)->size == (int64_t)lanes * steps * elements) launch->operands.ways |= NDR_WAYS_WHOLE;
 }
 
 /* The most chunks of a run that a lane may hold, so that it needs no loop. */
@@ -82,8 +90,7 @@ static int short_lanes(int64_t chunks) {
 static void configure_rows(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int elements) {
   int64_t chunks = ndr_run_axis(problem)->size / elements;
   int lanes = short_lanes(chunks), steps = lane_chunks(chunks, lanes), groups = NDR_THREADS / lanes;
-  begin_runs(problem, launch, NDR_KERNEL_OPERANDS_ROWS, elements, steps);
-  if (chunks == (int64_t)lanes * steps) launch->operands.ways |= NDR_WAYS_WHOLE;
+  begin_short(problem, launch, NDR_KERNEL_OPERANDS_ROWS, elements, steps, lanes);
   ndr_params *p = &launch->params;
   p->operand_short = (ndr_param_operand_short){ndr_threads(lanes), ndr_threads(lanes)};
   int each = LANE_OUTPUTS;
@@ -97,8 +104,7 @@ static void configure_short(const ndr_canonical *problem, const ndr_device *devi
   const ndr_axis *along = ndr_run_axis(problem);
   int64_t chunks = along->size / elements, runs = count_runs(problem);
   int lanes = short_lanes(chunks), steps = (int)ndr_ceil_div(chunks, lanes);
-  begin_runs(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps);
-  if (chunks == (int64_t)lanes * steps) launch->operands.ways |= NDR_WAYS_WHOLE;
+  begin_short(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps, lanes);
   int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements, 1));
   int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.operand_short = (ndr_param_operand_short){ndr_threads(team), ndr_threads(lanes)};

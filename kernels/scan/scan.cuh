@@ -116,6 +116,7 @@ template <> struct scan_unit<1> { typedef u8 type; };
 template <> struct scan_unit<2> { typedef u16 type; };
 template <> struct scan_unit<4> { typedef u32 type; };
 template <> struct scan_unit<8> { typedef u64 type; };
+template <> struct scan_unit<16> { typedef ndr_vector type; };
 
 /* ---- addresses ---- */
 
@@ -149,10 +150,47 @@ template <u32 KNOWN, class WHICH> NDR_DEVICE i64 scan_place(const ndr_scan_param
          scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, element);
 }
 
+/* ---- moving elements ---- */
+
+template <class UNIT> NDR_DEVICE void scan_copy_unit(UNIT *shared, const UNIT *from) {
+  if constexpr (sizeof(UNIT) == 16)
+    machine::copy_vector(shared, from);
+  else if constexpr (sizeof(UNIT) < 4)
+    *shared = machine::load_element(from);
+  else
+    machine::copy_element(shared, from);
+}
+
+/* An element as units of BYTES bytes. */
+template <class T, int BYTES> union scan_piece {
+  typedef typename scan_unit<BYTES>::type unit;
+  static const int units = (int)sizeof(T) / BYTES;
+  T value;
+  unit single[units];
+  static NDR_DEVICE void fetch(T *shared, const T *from) {
+#pragma unroll
+    for (int u = 0; u < units; u++) scan_copy_unit((unit *)shared + u, (const unit *)from + u);
+  }
+  NDR_DEVICE void load(const T *from) {
+#pragma unroll
+    for (int u = 0; u < units; u++) single[u] = ((const unit *)from)[u];
+  }
+  NDR_DEVICE void store(T *to) const {
+#pragma unroll
+    for (int u = 0; u < units; u++) ((unit *)to)[u] = single[u];
+  }
+};
+
+/* The most bytes of an element that move at a time where its address is a multiple of that. */
+template <class T> NDR_DEVICE constexpr int scan_most_bytes() {
+  return sizeof(T) % 16 == 0 ? 16 : (sizeof(T) & (sizeof(T) - 1)) == 0 ? (int)sizeof(T) : (int)alignof(T);
+}
+
 /* ---- neighbours as one element ---- */
 
 /* C elements that lie side by side, of C lines: an element of a line of such elements. */
 template <class T, int C> struct scan_pack { T part[C]; };
+
 template <class Arrays, int C> struct scan_packs;
 template <class... T, int C> struct scan_packs<array_list<T...>, C> { typedef array_list<scan_pack<T, C>...> type; };
 
@@ -261,6 +299,17 @@ template <int UNITS> struct scan_depth {
 template <> struct scan_depth<1> { static const int levels = 0; };
 
 template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_shared { State totals[BLOCK + BLOCK / 4]; };
+
+/* What the threads of a block that has whole items exchange: in one of two places in turn, so that they meet once a
+ * tile, or unless there are two they meet again behind it. */
+template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_exchange {
+  static const int places = NDR_SCAN_PLACES((int)sizeof(State));
+  scan_shared<State, BLOCK> shared[places];
+  NDR_DEVICE scan_shared<State, BLOCK> &place(int turn) { return shared[turn % places]; }
+  static NDR_DEVICE void end() {
+    if constexpr (places == 1) machine::barrier();
+  }
+};
 
 /* The states that stand before a thread's first element: what[0] of the units before it in its group, what[1] of the
  * groups before that, and so on, or unless OP is chained what[0] of all; has[l]: there is such a state. */

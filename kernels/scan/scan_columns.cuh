@@ -4,6 +4,22 @@
 
 #include "scan.cuh"
 
+/* Where a block that has whole columns is: at tile `tile` of `item`, whose tiles it takes one after the other. */
+struct scan_spot {
+  int item, tile;
+  NDR_DEVICE scan_spot behind(const ndr_scan_params &p) const {
+    if (tile + 1 < p.tiles) return {item, tile + 1};
+    return {item + (int)machine::blocks(), 0};
+  }
+};
+
+/* What stands before a tile of such a block in a thread's column: the value that the tile before led on to. */
+template <class State> struct scan_so_far {
+  State levels[1][1];
+  int count; /* 0: the column begins with this tile */
+  NDR_DEVICE scan_so_far(int tile, const State &value) : count(tile > 0) { levels[0][0] = value; }
+};
+
 /* Rows of a column that follow each other, E of which a thread has; behind the column's end they are 0. Neighbouring
  * threads have neighbouring columns. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_strip {
@@ -16,12 +32,19 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
   bool here;  /* there is such a column */
 
   NDR_DEVICE scan_strip(const ndr_scan_params &p, int item, int unit, int lane) {
-    tile = (KNOWN & NDR_SCAN_ALONE) ? 0 : scan_divide(p.lines, item);
-    const int beside = item - tile * (int)p.lines.size;
+    tile = scan_divide(p.lines, item);
+    place(p, item - tile * (int)p.lines.size, item < p.items, unit, lane);
+  }
+  NDR_DEVICE scan_strip(const ndr_scan_params &p, const scan_spot &spot, int unit, int lane) {
+    tile = spot.tile;
+    place(p, spot.item, spot.item < p.items, unit, lane);
+  }
+  /* `beside`: number among the tiles of the same rows. */
+  NDR_DEVICE void place(const ndr_scan_params &p, int beside, bool exists, int unit, int lane) {
     line = scan_divide(p.column_tiles, beside);
     column = (i64)(beside - line * (int)p.column_tiles.size) * COLUMNS + lane;
     first = (i64)tile * p.tile + unit * E;
-    here = item < p.items && column < p.axes[0].size.size;
+    here = exists && unit < NDR_SCAN_BLOCK / COLUMNS && column < p.axes[0].size.size;
     i64 rows = p.length.size - first;
     count = !here || rows < 0 ? 0 : rows < E ? (int)rows : E;
   }
@@ -64,13 +87,16 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
   template <int K, class T, class... Rest>
   NDR_DEVICE void fetch_all(const ndr_scan_params &p, int turn, array_list<T, Rest...>) const {
     if constexpr (is_fetched<T>()) {
-      typedef typename scan_unit<alignof(T)>::type unit;
+      const int most = scan_most_bytes<T>();
       T *to = slots<K, T>(turn);
-      each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
-#pragma unroll
-        for (int u = 0; u < (int)(sizeof(T) / sizeof(unit)); u++)
-          machine::copy_element((unit *)(to + e * NDR_SCAN_BLOCK) + u, (const unit *)element + u);
-      });
+      if (most == (int)alignof(T) || (u64)p.data[K] % most == 0)
+        each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
+          scan_piece<T, most>::fetch(to + e * NDR_SCAN_BLOCK, element);
+        });
+      else
+        each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
+          scan_piece<T, (int)alignof(T)>::fetch(to + e * NDR_SCAN_BLOCK, element);
+        });
     }
     if constexpr (sizeof...(Rest) > 0)
       fetch_all<K + 1>(p, turn, array_list<Rest...>{});
@@ -83,7 +109,11 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
     if constexpr (is_fetched<T>()) {
       const T *from = slots<K, T>(turn);
 #pragma unroll
-      for (int e = 0; e < E; e++) v[e] = from[e * NDR_SCAN_BLOCK];
+      for (int e = 0; e < E; e++) {
+        scan_piece<T, scan_most_bytes<T>()> piece;
+        piece.load(from + e * NDR_SCAN_BLOCK);
+        v[e] = piece.value;
+      }
     } else {
       each<of_array<K>>(p, (const T *)p.data[K],
                         [&](int e, const T *element) { v[e] = machine::load_element(element); });
@@ -161,9 +191,16 @@ template <class OP, u32 KNOWN, class Strip, class Prefix, int E>
 NDR_DEVICE void scan_put_column(const ndr_scan_params &p, const Strip &t, const Prefix &prefix,
                                 const typename OP::State (&s)[E]) {
   typedef typename OP::result R;
+  const int most = scan_most_bytes<R>();
+  const bool whole = most == (int)alignof(R) || (u64)p.result % most == 0;
   t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
     bool fresh = e == 0 && !prefix.any;
-    scan_store<OP, KNOWN>(p, to, s, e, prefix.all, fresh);
+    scan_piece<R, most> piece;
+    scan_store<OP, KNOWN>(p, &piece.value, s, e, prefix.all, fresh);
+    if (whole)
+      piece.store(to);
+    else
+      *to = piece.value;
     if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
   });
 }
@@ -181,31 +218,37 @@ NDR_DEVICE void scan_take_column(const ndr_scan_params &p, const Strip &t, int t
   }
 }
 
-/* Tiles of whole columns. */
+/* Blocks have whole columns. Warps meet once a tile even where each thread has a column of its own: side by side, they
+ * read and write the sectors that they share at a time. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
 NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
   const int UNITS = NDR_SCAN_BLOCK / COLUMNS;
   typedef scan_strip<OP, Arrays, E, COLUMNS, KNOWN> strip_type;
-  NDR_SHARED scan_shared<State> shared;
-  const scan_tiles<State, COLUMNS> *const none = nullptr;
+  NDR_SHARED scan_exchange<State> exchange;
+  NDR_SHARED State carried[2][COLUMNS]; /* the values of the row before a tile */
   const int unit = machine::thread() / COLUMNS, lane = machine::thread() % COLUMNS;
-  int item = (int)machine::block(), turn = 0;
-  strip_type(p, item, unit, lane).fetch_all(p, turn);
+  scan_spot spot = {(int)machine::block(), 0};
+  int turn = 0;
+  strip_type(p, spot, unit, lane).fetch_all(p, turn);
 #pragma unroll 1
-  for (; item < p.items; item += (int)machine::blocks(), turn = 1 - turn) {
-    const strip_type t(p, item, unit, lane);
-    machine::await_copies<0>();
-    strip_type(p, item + (int)machine::blocks(), unit, lane).fetch_all(p, 1 - turn);
+  while (spot.item < p.items) {
+    const strip_type t(p, spot, unit, lane);
+    spot = spot.behind(p);
+    strip_type(p, spot, unit, lane).fetch_all(p, 1 - turn);
+    machine::await_copies<1>();
     State s[E];
     scan_take_column<OP>(p, t, turn, OP::identity(), false, s);
     scan_before<OP, UNITS, COLUMNS> before;
-    before.find(shared, s[E - 1], unit, lane, 0, false);
+    before.find(exchange.place(turn), s[E - 1], unit, lane, 0, false);
+    const scan_so_far<State> so_far(t.tile, carried[turn][lane]);
     scan_prefix<OP, UNITS, COLUMNS> prefix;
-    prefix.collect(before, none, lane);
-    prefix.apply(before, none, lane, E, s);
+    prefix.collect(before, &so_far, 0);
+    prefix.apply(before, &so_far, 0, E, s);
     scan_put_column<OP, KNOWN>(p, t, prefix, s);
-    machine::barrier();
+    turn = 1 - turn;
+    if (unit == UNITS - 1) carried[turn][lane] = s[E - 1];
+    if (UNITS == 1 || exchange.places == 1) machine::barrier();
   }
 }
 

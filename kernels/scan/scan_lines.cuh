@@ -14,27 +14,37 @@ template <class OP, u32 KNOWN> NDR_DEVICE void scan_nothing(const ndr_scan_param
 /* How many of its E elements a thread works on at a time, so that their states stay in registers. */
 template <class OP, int E> struct scan_part { static const int elements = OP::chained && E > 8 ? 8 : E; };
 
-/* Goes through a thread's elements, and knows which of them begin lines. What lies behind the tile's end is scanned,
- * too, as no place depends on it. */
-template <bool WHOLE> struct scan_course {
+/* Goes through a thread's elements, and knows which of them begin lines. What lies before and behind the tile's own
+ * elements is scanned, too, as no place depends on it. */
+template <class Tile, bool FIRST> struct scan_course {
+  static const bool counts = Tile::whole && !Tile::one_start;
   int length, after, at; /* of the element: its line's number in the tile, and its place in that line */
-  NDR_DEVICE scan_course(const ndr_scan_params &p, int begin)
-      : length((int)p.length.size), after(WHOLE ? scan_divide(p.length, begin) : 0),
-        at(WHOLE ? begin - after * length : 0) {}
-  NDR_DEVICE bool begins() const { return WHOLE && at == 0; }
+  int start;             /* unless it counts: the first of the thread's elements that begins a line */
+  NDR_DEVICE scan_course(const ndr_scan_params &p, const Tile &t, int begin)
+      : length((int)p.length.size), after(0), at(0), start(t.lead - begin) {
+    if (!Tile::whole) return;
+    const int n = begin - t.lead;
+    after = n < 0 ? -1 : scan_divide(p.length, n);
+    at = n - after * length;
+    start = at > 0 ? length - at : 0;
+  }
+  /* Whether the thread's element e, at which this is, begins a line. FIRST: a tile of a longer line may begin it behind
+   * what it leads with. */
+  NDR_DEVICE bool begins(int e) const { return counts ? at == 0 : (Tile::whole || FIRST) && e == start; }
+  NDR_DEVICE int number(int e) const { return counts ? after : after + (start > 0 && e >= start); }
   NDR_DEVICE void go_on() {
-    if (WHOLE && ++at == length) at = 0, after++;
+    if (counts && ++at == length) at = 0, after++;
   }
 };
 
 /* The total of a tile, or of the part of its last line that is in the tile, as scan_before::find returns it. */
-template <class OP, class Tile, int E, int BLOCK>
+template <bool FIRST, class OP, class Tile, int E, int BLOCK>
 NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t, int turn,
                                          scan_before<OP, BLOCK, 1> &before,
                                          scan_shared<typename OP::State, BLOCK> &shared) {
   const int N = scan_part<OP, E>::elements, begin = machine::thread() * E;
-  scan_course<Tile::whole> course(p, begin);
-  const int from_unit = (begin - course.at) / E;
+  scan_course<Tile, FIRST> course(p, t, begin);
+  const int from_unit = begin > course.at ? (begin - course.at) / E : 0;
   typename OP::State total = OP::identity();
   bool begins = false;
 #pragma unroll 1
@@ -44,8 +54,8 @@ NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t
 #pragma unroll
     for (int e = 0; e < N; e++) {
       const typename OP::State own = OP::of(x[e], p);
-      total = from + e == 0 || course.begins() ? own : OP::joined(total, own);
-      begins = begins || course.begins();
+      total = from + e == 0 || course.begins(from + e) ? own : OP::joined(total, own);
+      begins = begins || course.begins(from + e);
       course.go_on();
     }
   }
@@ -53,14 +63,14 @@ NDR_DEVICE typename OP::State scan_total(const ndr_scan_params &p, const Tile &t
 }
 
 /* Writes the values of a tile that stand behind `before` and `tiles`, if there are tiles before. */
-template <class OP, class Tile, int E, u32 KNOWN, int BLOCK>
+template <bool FIRST, class OP, class Tile, int E, u32 KNOWN, int BLOCK>
 NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, const scan_before<OP, BLOCK, 1> &before,
                             const scan_tiles<typename OP::State, 1> *tiles) {
   typedef typename OP::State State;
   const int N = scan_part<OP, E>::elements, begin = machine::thread() * E;
   scan_prefix<OP, BLOCK, 1> prefix;
   prefix.collect(before, tiles, 0);
-  scan_course<Tile::whole> course(p, begin);
+  scan_course<Tile, FIRST> course(p, t, begin);
   const int same_line = Tile::whole ? course.length - course.at : E; /* elements that `prefix` stands before */
   State run = prefix.all;  /* of the thread's elements of the line so far, and unless chained of those before them */
   State last = prefix.all; /* the value of the place before */
@@ -73,11 +83,11 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
 #pragma unroll
     for (int e = 0; e < N; e++) {
       const bool first = from + e == 0;
-      fresh[e] = first ? !prefix.any : course.begins();
+      fresh[e] = first ? !prefix.any : course.begins(from + e);
       s[e] = OP::of(x[e], p);
       if (!(fresh[e] || (OP::chained && first))) s[e] = OP::joined(e > 0 ? s[e > 0 ? e - 1 : 0] : run, s[e]);
       if ((KNOWN & NDR_SCAN_LONGER) && fresh[e] && begin + from + e < t.count)
-        scan_put_none<OP, KNOWN>(p, t.line + course.after);
+        scan_put_none<OP, KNOWN>(p, t.line + course.number(from + e));
       course.go_on();
     }
     run = s[N - 1];
@@ -95,19 +105,22 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
 template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void scan_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
   typedef scan_tile<OP, Arrays, E, KNOWN> tile_type;
-  NDR_SHARED scan_shared<State, BLOCK> shared;
+  typedef scan_exchange<State, BLOCK> exchange_type;
+  NDR_SHARED exchange_type exchange;
+  const scan_tiles<State, 1> *const none = nullptr;
   int item = (int)machine::block(), turn = 0;
   tile_type(p, item).fetch_all(p, turn);
 #pragma unroll 1
   for (; item < p.items; item += (int)machine::blocks(), turn = 1 - turn) {
     const tile_type t(p, item);
-    machine::await_copies<0>();
-    machine::warp_barrier();
+    machine::warp_barrier(); /* the lanes have written the results that were in the room of the next tile */
     tile_type(p, item + (int)machine::blocks()).fetch_all(p, 1 - turn);
+    machine::await_copies<1>();
+    machine::warp_barrier();
     scan_before<OP, BLOCK, 1> before;
-    scan_total<OP, tile_type, E>(p, t, turn, before, shared);
-    scan_finish<OP, tile_type, E, KNOWN>(p, t, turn, before, nullptr);
-    machine::barrier();
+    scan_total<false, OP, tile_type, E>(p, t, turn, before, exchange.place(turn));
+    scan_finish<false, OP, tile_type, E, KNOWN>(p, t, turn, before, none);
+    exchange.end();
   }
 }
 
@@ -162,7 +175,8 @@ template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void s
     if (turn.ahead < p.items) {
       const tile_type t(p, turn.ahead);
       before_type before;
-      State total = scan_total<OP, tile_type, E>(p, t, turn.room, before, shared);
+      State total = t.lead > 0 ? scan_total<true, OP, tile_type, E>(p, t, turn.room, before, shared)
+                               : scan_total<false, OP, tile_type, E>(p, t, turn.room, before, shared);
       first_ahead = before.what[0];
       scan_keep(before, upper[turn.room], thread, 0);
       if ((thread + 1) * E == p.tile) {
@@ -176,8 +190,12 @@ template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void s
     tile_type(p, behind).fetch_all(p, turn.room_behind());
     if (turn.item < p.items) {
       const before_type before = scan_kept<before_type>(first, upper[turn.room_of_item()], thread, 0);
-      scan_finish<OP, tile_type, E, KNOWN>(p, tile_type(p, turn.item), turn.room_of_item(), before,
-                                           &tiles[1 - turn.parity]);
+      const tile_type t(p, turn.item);
+      const scan_tiles<State, 1> *const before_tile = &tiles[1 - turn.parity];
+      if (t.lead > 0)
+        scan_finish<true, OP, tile_type, E, KNOWN>(p, t, turn.room_of_item(), before, before_tile);
+      else
+        scan_finish<false, OP, tile_type, E, KNOWN>(p, t, turn.room_of_item(), before, before_tile);
     }
     first = first_next, first_next = first_ahead;
     turn.go_on(behind);

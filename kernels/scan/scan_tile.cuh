@@ -58,19 +58,37 @@ template <class T, int E, int N = E> union scan_chunk {
 template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   typedef typename OP::value value;
   typedef typename OP::result result;
-  static const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0;
+  static const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0, one_start = (KNOWN & NDR_SCAN_ONE_START) != 0;
   static const int warp_elements = NDR_WARP * E;
   int tile;  /* number in its line */
   i64 line;  /* the tile's first line */
-  i64 first; /* the first element of that line in the tile */
-  int count; /* elements; 0: there is no such tile */
+  int lead;  /* elements that the tile begins with and that are none of its own: see lead_of */
+  i64 first; /* the first element of that line behind them */
+  int count; /* elements with those; 0: there is no such tile */
 
   NDR_DEVICE scan_tile(const ndr_scan_params &p, int item) {
     tile = whole ? 0 : scan_divide(p.lines, item);
     line = whole ? (i64)item * p.tile_lines : item - tile * (int)p.lines.size;
-    first = (i64)tile * p.tile;
-    i64 left = item >= p.items ? 0 : whole ? (p.lines.size - line) * p.length.size : p.length.size - first;
-    count = (int)(left < p.tile ? left : p.tile);
+    const int before = item < p.items ? lead_of(p) : 0;
+    lead = tile == 0 ? before : 0;
+    first = (i64)tile * p.tile - before + lead;
+    const i64 left = item >= p.items ? 0 : whole ? (p.lines.size - line) * p.length.size : p.length.size - first;
+    const int most = whole ? p.tile : p.tile - lead;
+    count = left > 0 ? (int)(left < most ? left : most) + lead : 0;
+  }
+
+  /* Tiles begin on sectors, so that elements and results move as vectors: those of a line, or a tile of whole lines,
+   * with so many elements of what lies before. Nothing depends on these: a value is found for them, and not stored. 0
+   * where that does not help, or would take room that there is not. */
+  static const bool leads = Arrays::count == 1 && OP::places == 0 && (KNOWN & 1) != 0 &&
+                            (KNOWN & NDR_SCAN_FLAT_RESULT) != 0 && (KNOWN & NDR_SCAN_LONGER) == 0 &&
+                            16 % Arrays::bytes(0) == 0 && 32 / Arrays::bytes(0) <= E; /* fewer than a thread has */
+  NDR_DEVICE int lead_of(const ndr_scan_params &p) const {
+    if constexpr (!leads) return 0;
+    const u64 from = (u64)p.data[0] + (u64)(scan_place<KNOWN, of_array<0>>(p, line, 0) * Arrays::bytes(0));
+    const int before = (int)(from % 32) / Arrays::bytes(0), room = whole ? machine::threads() * E : p.tile * p.tiles;
+    const i64 needed = whole ? p.tile : p.length.size;
+    return from % Arrays::bytes(0) == 0 && needed + before <= room ? before : 0;
   }
 
   /* ---- shared memory: each warp has a part of its own: rooms for the elements of all arrays, which are filled in
@@ -118,14 +136,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
    * cannot be copied one by one. */
   template <int K, class T> NDR_DEVICE int shift(const ndr_scan_params &p) const {
     if (!flat<K>() || alignof(T) >= 4) return 0;
-    return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p)) % 16);
-  }
-
-  template <class UNIT> static NDR_DEVICE void copy_unit(UNIT *room, const UNIT *from) {
-    if constexpr (sizeof(UNIT) < 4)
-      *room = machine::load_element(from);
-    else
-      machine::copy_element(room, from);
+    return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p) - lead) % 16);
   }
 
   /* Where the warp's elements begin in the tile, and how many of them the tile has: none where that is not positive. */
@@ -171,7 +182,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
         int byte = (i * NDR_WARP + lane) * 16;
         if (bytes > 0 && byte < whole_end) machine::copy_vector(to + scan_moved(byte), boundary + byte);
       }
-      if (bytes > 0 && rest < end) copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
+      if (bytes > 0 && rest < end) scan_copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
     } else if constexpr (alignof(T) >= 4) {
       each_unit<unit, scan_chunk<T, E>::units>(here, bytes, [=](int ahead, int byte) {
         machine::copy_element((unit *)(to + scan_moved(ahead, byte)), (const unit *)(first_byte + byte + ahead));
@@ -185,7 +196,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     const T *from = (const T *)p.data[K];
     const i64 at = start<of_array<K>>(p);
     if constexpr (flat<K>()) {
-      fetch_flat<T>((const unsigned char *)(from + at + begin), here, to);
+      fetch_flat<T>((const unsigned char *)(from + at - lead + begin), here, to);
       return;
     }
 #pragma unroll
@@ -195,7 +206,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       const unit *element = (const unit *)(from + place<of_array<K>, flat<K>()>(p, at, begin + n));
 #pragma unroll
       for (int u = 0; u < (int)(sizeof(T) / sizeof(unit)); u++) {
-        copy_unit((unit *)(to + scan_moved(n * (int)sizeof(T) + u * (int)sizeof(unit))), element + u);
+        scan_copy_unit((unit *)(to + scan_moved(n * (int)sizeof(T) + u * (int)sizeof(unit))), element + u);
       }
     }
   }
@@ -242,12 +253,14 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   template <int N> static NDR_DEVICE void put(int turn, int from, const scan_chunk<result, E, N> &results) {
     results.store(room_for_results(turn), machine::thread() & (NDR_WARP - 1), from);
   }
-  /* Writes what the lanes of the warp have put to results that lie side by side from first_byte on. */
-  static NDR_DEVICE void write_flat(unsigned char *first_byte, int here, const unsigned char *own) {
+  /* Writes what the lanes of the warp have put to results that lie side by side from first_byte on, but for the first
+   * `before`. */
+  static NDR_DEVICE void write_flat(unsigned char *first_byte, int before, int here, const unsigned char *own) {
     typedef scan_chunk<result, E> chunk;
     typedef typename chunk::unit unit;
     const int lane = machine::thread() & (NDR_WARP - 1);
-    if (chunk::packed && (u64)first_byte % 16 == 0 && here == warp_elements) {
+    const bool vectors = chunk::packed && (u64)first_byte % 16 == 0;
+    if (vectors && before == 0 && here == warp_elements) {
 #pragma unroll
       for (int i = 0; i < chunk::packs; i++) {
         const int ahead = i * NDR_WARP * 16;
@@ -255,8 +268,26 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       }
       return;
     }
-    each_unit<unit, chunk::units>(here, here * (int)sizeof(result), [=](int ahead, int byte) {
-      *(unit *)(first_byte + byte + ahead) = *(const unit *)(own + scan_moved(ahead, byte));
+    const int end = here * (int)sizeof(result);
+    if (leads && vectors) {
+      const int begin = before * (int)sizeof(result);
+#pragma unroll
+      for (int i = 0; i < chunk::packs; i++) {
+        const int at = (i * NDR_WARP + lane) * 16;
+        if (at >= begin && at + 16 <= end) {
+          *(ndr_vector *)(first_byte + at) = *(const ndr_vector *)(own + scan_moved(at));
+        } else {
+#pragma unroll
+          for (int b = 0; b < 16; b += (int)sizeof(unit))
+            if (at + b >= begin && at + b < end)
+              *(unit *)(first_byte + at + b) = *(const unit *)(own + scan_moved(at + b));
+        }
+      }
+      return;
+    }
+    each_unit<unit, chunk::units>(before > 0 ? 0 : here, end, [=](int ahead, int byte) {
+      if (ahead + byte >= before * (int)sizeof(result))
+        *(unit *)(first_byte + byte + ahead) = *(const unit *)(own + scan_moved(ahead, byte));
     });
   }
   /* Writes what the lanes of the warp have put. */
@@ -268,7 +299,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     i64 at = start<of_result>(p);
     machine::warp_barrier();
     if constexpr ((KNOWN & NDR_SCAN_FLAT_RESULT) != 0) {
-      write_flat((unsigned char *)(to + at + begin), here, own);
+      write_flat((unsigned char *)(to + at - lead + begin), begin == 0 ? lead : 0, here, own);
       return;
     }
 #pragma unroll

@@ -11,7 +11,8 @@ typedef struct builder {
   const ndr_typing *typing;
   const int *arrays;
   ndr_program *program;
-  int mask;
+  int mask;                   /* of parts; -1: none */
+  bool skips_nan;             /* parts that fold the elements of the only array leave NaN out themselves */
   int totals[NDR_MOST_PARTS]; /* the part of each update */
 } builder;
 
@@ -162,7 +163,9 @@ static int emit_part(const builder *b, ndr_op op, int value) {
   if (value < 0) return -1;
   for (int i = 0; i < program->part_count; i++)
     if (program->parts[i].op == op && program->parts[i].value == value) return i;
-  program->parts[program->part_count] = (ndr_part){.op = op, .value = value, .mask = b->mask, .weight = -1};
+  const bool skips = b->skips_nan && program->nodes[value].kind == NDR_NODE_ARRAY;
+  program->parts[program->part_count] =
+      (ndr_part){.op = op, .value = value, .mask = skips ? -1 : b->mask, .weight = -1, .skip_nan = skips};
   return program->part_count++;
 }
 
@@ -200,7 +203,7 @@ static ndr_status make(const ndr_own_op *own, const ndr_dtype *dtypes, const int
   memset(program, 0, sizeof *program);
   program->parameter_count = syntax->number_count;
   memcpy(program->parameters, own->values, sizeof program->parameters);
-  builder b = {&typing, arrays, program, -1, {0}};
+  builder b = {&typing, arrays, program, -1, skip_nan && syntax->array_count == 1, {0}};
   if (skip_nan) b.mask = emit_mask(&b);
   if (!emit_all(&b))
     return ndr_fail(NDR_ERR_OP, "operator '%.60s' has more than %d nodes for these dtypes", own->definition->name,

@@ -36,9 +36,13 @@
 #define NDR_SCAN_BAND_TOTALS 8
 
 /* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
- * total it finds, and one that comes in. Where tiles wait for nothing: the one at hand and the next. */
+ * total it finds, and one that comes in. Where blocks have whole lines: the one at hand and the next. */
 #define NDR_SCAN_TURNS 4
 #define NDR_SCAN_TURNS_ALONE 2
+
+/* Places for what the threads of a block that has whole lines exchange, states of `bytes` bytes: two, which tiles take
+ * in turn, unless they are large. */
+#define NDR_SCAN_PLACES(bytes) ((bytes) <= 64 ? 2 : 1)
 
 /* A size to divide by, as in ndr_param_axis: n / size is (n * magic) >> (32 + shift) for n < 2^31; magic is 0 where
  * size is 1 or beyond. */
@@ -57,7 +61,8 @@ typedef struct ndr_scan_param_axis {
 
 /* Lines run side by side or one after the other. An item is a tile, which a block scans. Where a line has several
  * tiles, each posts its total for those behind it. Items are numbered tile by tile, through all lines each time, so
- * that an item waits for smaller ones only.
+ * that an item waits for smaller ones only. With NDR_SCAN_ALONE an item is whole lines, which a block has alone: of
+ * scan_columns a strip of columns, with as many tiles as they need.
  *
  * The nodes of a line are numbered through: first its tiles, then its groups of tiles where these are in groups of
  * groups, then the prefixes of the largest groups. With NDR_SCAN_CHAIN there are prefixes of tiles only. Word w of the
@@ -76,7 +81,7 @@ typedef struct ndr_scan_params {
   ndr_scan_divisor lines;        /* how many; of scan_columns: tiles of the same rows */
   ndr_scan_divisor length;       /* elements of a line */
   ndr_scan_divisor column_tiles; /* scan_columns: tiles that lie side by side */
-  int items;                     /* tiles of all lines */
+  int items;                     /* tiles of all lines, or with NDR_SCAN_ALONE those that begin them */
   int tiles;                     /* of a line */
   long long nodes;               /* of a line; 0: nothing is posted */
   long long result_step;         /* NDR_SCAN_LONGER: from the place before a line's first to that */
@@ -98,10 +103,11 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_WHOLE 0x200u       /* tiles have whole lines, `tile_lines` of them */
 #define NDR_SCAN_ONE_KEPT 0x400u    /* kept_count is at most 1 */
 #define NDR_SCAN_ONE_AXIS 0x800u    /* scan_count is at most 1 */
-#define NDR_SCAN_ALONE 0x1000u      /* tiles is 1 */
+#define NDR_SCAN_ALONE 0x1000u      /* blocks have whole lines; of scan_lines, in one tile */
 #define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
 #define NDR_SCAN_CHAIN 0x8000u      /* each tile waits for the prefix that the one before it posts */
 #define NDR_SCAN_NEAR 0x10000u      /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
+#define NDR_SCAN_ONE_START 0x20000u /* scan_lines, of whole lines: of a thread's elements at most one begins a line */
 
 #endif

@@ -196,6 +196,32 @@ START_TEST(options_reach_the_problem) {
 }
 END_TEST
 
+/* So such operators have the plans, and the bits, of the built-in ones. */
+START_TEST(operators_that_say_no_more_are_built_in_ones) {
+  static const struct {
+    const char *text;
+    int op; /* NDR_OP_COUNT: it stays a program */
+  } cases[] = {
+      {"{t(x): s += x -> s} f32 [4,5] /0", NDR_SUM},
+      {"{t(x): s += x -> s} c64 [4,5] /0 skipnan", NDR_SUM},
+      {"{t(x): s += x -> s} i8 [4,5] /0 skipnan acc=f64", NDR_SUM},
+      {"{t(x): m max= x -> m} f64 [4,5] /0", NDR_MAX},
+      {"{t(x): s += x -> s} bf16 [4,5] /0", NDR_SUM},
+      {"{t(x): s += x -> 2 * s} f32 [4,5] /0", NDR_OP_COUNT},
+      {"{t(x): s += x * 2 -> s} f32 [4,5] /0", NDR_OP_COUNT},
+      {"{t(x): s += x, n += 1 -> s} f32 [4,5] /0", NDR_OP_COUNT},
+      {"{t(x): s += x -> s} f32 [4,5] /0 where=bool[5,1]", NDR_OP_COUNT},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ndr_canonical p = problem_of(cases[i].text);
+    const bool built_in = cases[i].op != NDR_OP_COUNT;
+    ck_assert_msg((p.programs[0] == NULL) == built_in && (!built_in || (int)p.ops[0] == cases[i].op), "%s",
+                  cases[i].text);
+    ndr_canonical_free(&p);
+  }
+}
+END_TEST
+
 /* ---- random views ---- */
 
 typedef struct meeting {
@@ -306,7 +332,8 @@ int main(void) {
              reduced_dims_merge_only_if_the_index_agrees, a_slab_counts_in_the_whole, NULL);
   suite_case(suite, "kinds", 10, empty_results_and_empty_reductions_are_told_apart,
              empty_reductions_begin_where_the_array_does, empty_reductions_of_ordered_ops_fail,
-             scalars_have_one_output_and_one_element, options_reach_the_problem, NULL);
+             scalars_have_one_output_and_one_element, options_reach_the_problem,
+             operators_that_say_no_more_are_built_in_ones, NULL);
   suite_case(suite, "random views", 300, canonical_form_changes_no_meeting, NULL);
   return suite_run(suite);
 }

@@ -194,9 +194,8 @@ static void compare_bits(rng *random, ndr_dtype dtype, ndr_op op, int number) {
   gpu_free(&array);
 }
 
-/* Halves are not among them: expressions compute them in f32, which is then the result's dtype. */
 START_TEST(a_plain_sum_has_the_bits_of_sum) {
-  static const ndr_dtype dtypes[] = {NDR_F32, NDR_F64, NDR_C64, NDR_I8, NDR_I32, NDR_U64};
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_F64, NDR_C64, NDR_I8, NDR_I32, NDR_U64, NDR_BF16};
   rng random = {test_seed()};
   ndr_op op;
   assert_ok(ndr_operator_create(&op, "total(x): s += x -> s", NULL, 0));

@@ -51,7 +51,7 @@ static ndr_device compiling(void) {
 static int64_t nodes_of(const ndr_scan_launch *l, int words) {
   int64_t group = l->columns ? 16 : words == 1 ? 256 : words <= 4 ? 128 : 32, nodes = 0;
   int64_t upper = !l->columns && words <= 4 ? 1 : 32;
-  if (l->tiles == 1 || l->units) return 0;
+  if (l->known & NDR_SCAN_ALONE || l->tiles == 1 || l->units) return 0;
   if (l->known & NDR_SCAN_CHAIN) return l->tiles;
   for (int64_t tile = 0; tile < l->tiles; tile++)
     nodes += 1 + (upper > 1 && tile % group == 0) + (tile % (group * upper) == 0);
@@ -64,7 +64,9 @@ static int64_t static_bytes(const ndr_scan_launch *l, int words) {
   int64_t columns = l->columns ? l->columns : 1, units = l->block / columns, states = l->block + l->block / 4;
   if (l->units) {
     states += 2 * columns; /* carried */
-  } else if (!(l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE))) {
+  } else if (l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE)) {
+    states = (words * l->beside <= 8 ? 2 : 1) * states + 2 * columns; /* carried */
+  } else {
     states += 4 * (units / 8 * columns + units / 64 * columns + 1); /* upper */
     states += 4 * columns + (l->columns ? 2 : 3) * 5 * columns;     /* wholes, tiles */
     if (!l->columns) states += 32 + 32 / 8;                         /* room */
@@ -149,7 +151,9 @@ START_TEST(launches_cover_every_element) {
     const ndr_scan_launch *l = ndr_scan_plan_launch(&plan);
     const ndr_scan_problem *problem = &plan.problem;
     ndr_state state = ndr_scan_gpu_state(problem);
-    int64_t lines = l->columns ? l->lines * problem->kept[0].size : l->lines * l->beside;
+    int64_t lines = l->units     ? l->lines * l->columns
+                    : l->columns ? l->lines * problem->kept[0].size
+                                 : l->lines * l->beside;
     ck_assert_int_eq(lines, problem->lines);
     ck_assert_int_eq(l->nodes, nodes_of(l, ndr_state_size(&state) * l->beside));
     ck_assert_int_le(l->shared_bytes, 100 << 10);
@@ -160,10 +164,11 @@ START_TEST(launches_cover_every_element) {
       ck_assert_int_le(l->tile, l->block * l->elements);
     } else {
       ck_assert(l->tiles * l->tile >= problem->length && (l->tiles - 1) * l->tile < problem->length);
-      ck_assert_int_eq(l->items, l->tiles * l->lines * (l->columns ? l->column_tiles : 1));
+      const int64_t beside = l->lines * (l->columns ? l->column_tiles : 1);
+      ck_assert_int_eq(l->items, l->known & NDR_SCAN_ALONE ? beside : l->tiles * beside);
       ck_assert_int_eq(l->tile % l->elements, 0);
     }
-    if (l->columns) ck_assert_int_ge(l->column_tiles * l->columns, problem->kept[0].size);
+    if (l->columns) ck_assert_int_ge(l->column_tiles * l->columns * l->beside, problem->kept[0].size);
     ck_assert_uint_gt(plan.family->describe(&plan, text, sizeof text), 0);
   }
   ndr_scan_problem_free(&plan.problem);
@@ -196,7 +201,9 @@ START_TEST(too_many_tiles_are_refused) {
     int64_t shape[2];
     int dim;
     const char *family;
-  } cases[] = {{{INT64_C(1) << 32, 1 << 10}, 1, "lines"}, {{2, INT64_C(1) << 41}, 0, "columns"}};
+  } cases[] = {{{INT64_C(1) << 32, 1 << 10}, 1, "lines"},
+               {{2, INT64_C(1) << 46}, 0, "columns"},
+               {{INT64_C(1) << 46, 2}, 0, "columns"}};
   const ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const DLTensor array = ndr_tensor(NULL, NDR_U8, NDR_SHAPE(cases[i].shape[0], cases[i].shape[1]));

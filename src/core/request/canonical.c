@@ -154,14 +154,28 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
     insert_sorted(problem->kept, &problem->kept_count, &axis, leads);
 }
 
+/* Whether a program is no more than a built-in operator of the problem's array. */
+static bool is_built_in(const ndr_program *program, const ndr_problem *problem) {
+  return problem->operand_count == 0 && program->part_count == 1 &&
+         ndr_program_part_is_plain(program, 0, problem->dtype) && program->parts[0].skip_nan == problem->skip_nan &&
+         ndr_program_result_part(program) == 0;
+}
+
+/* An operator of one's own that is no more than a built-in one, as `s += x -> s`, is that: it has its plans and bits.
+ */
+static void copy_operator(ndr_canonical *problem, const ndr_request *request, int i) {
+  const ndr_problem *given = &request->problem;
+  const ndr_program *program = request->programs[i];
+  const bool built_in = program && ndr_op_is_own(given->ops[i]) && is_built_in(program, given);
+  problem->ops[i] = built_in ? program->parts[0].op : given->ops[i];
+  problem->programs[i] = built_in ? NULL : program;
+}
+
 static void copy_members(ndr_canonical *problem, const ndr_request *request) {
   const ndr_problem *given = &request->problem;
   problem->dtype = given->dtype;
   problem->op_count = given->op_count;
-  for (int i = 0; i < given->op_count; i++) {
-    problem->ops[i] = given->ops[i];
-    problem->programs[i] = request->programs[i];
-  }
+  for (int i = 0; i < given->op_count; i++) copy_operator(problem, request, i);
   problem->skip_nan = given->skip_nan;
   problem->accumulate_f64 = given->accumulate == NDR_ACCUMULATE_F64;
   problem->partial = request->partial;
@@ -194,7 +208,7 @@ static ndr_status check_empty(const ndr_canonical *problem, const ndr_request *r
   if (problem->length > 0 || problem->outputs == 0 || request->partial) return NDR_OK;
   for (int i = 0; i < problem->op_count; i++)
     if (!ndr_request_has_empty(request, i))
-      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_label(problem->ops[i], label));
+      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_label(request->problem.ops[i], label));
   return NDR_OK;
 }
 

@@ -34,21 +34,22 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
                                    : "scan_lines");
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
+  if (launch->beside > 1)
+    ndr_cuda_write(&out,
+                   "typedef scan_beside<scan_operator<own>, %d> own_operator;\n"
+                   "typedef scan_packs<own_arrays, %d>::type own_elements;\n",
+                   launch->beside, launch->beside);
+  else
+    ndr_cuda_write(&out, "typedef scan_operator<own> own_operator;\ntypedef own_arrays own_elements;\n");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(%d, %d)\n", launch->threads, launch->residents);
   ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n  machine::begin();\n");
   if (launch->units)
-    ndr_cuda_write(&out, "  scan_bands<scan_operator<own>, own_arrays, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
+    ndr_cuda_write(&out, "  scan_bands<own_operator, own_elements, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
                    launch->columns, launch->units, launch->known);
-  else if (launch->columns)
-    ndr_cuda_write(&out, "  scan_columns<scan_operator<own>, own_arrays, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->columns, launch->known);
-  else if (launch->beside > 1)
-    ndr_cuda_write(
-        &out,
-        "  scan_lines<scan_beside<scan_operator<own>, %d>, scan_packs<own_arrays, %d>::type, %d, %d, 0x%xu>(p);\n}\n",
-        launch->beside, launch->beside, launch->elements, launch->block, launch->known);
   else
-    ndr_cuda_write(&out, "  scan_lines<scan_operator<own>, own_arrays, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->block, launch->known);
+    ndr_cuda_write(&out, "  %s, %d, %d, 0x%xu>(p);\n}\n",
+                   launch->columns ? "scan_columns<own_operator, own_elements"
+                                   : "scan_lines<own_operator, own_elements",
+                   launch->elements, launch->columns ? launch->columns : launch->block, launch->known);
   return out.length;
 }

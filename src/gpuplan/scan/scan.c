@@ -12,6 +12,7 @@ enum {
   MOST_VALUES = 24,        /* that a thread has: elements times neighbours */
   MOST_SHARED = 100 << 10, /* dynamic shared memory of a block, as several blocks are to run at a time */
   INCOMING = 32 << 10,     /* bytes of elements that a multiprocessor is to have on their way */
+  MANY_LINES = 512,        /* so many that larger blocks do not help */
   MOST_STATIC = 48 << 10,  /* static shared memory that a kernel can have on any GPU */
   NUMBERS_SHARED = 64,     /* static shared memory for more than states */
   TAKEN_BYTES = 256        /* of the workspace, for the number of items that blocks have taken */
@@ -57,7 +58,8 @@ static bool waits(unsigned known) {
 }
 
 /* Static shared memory of a block: scan_shared, and where tiles wait for others scan_upper and the totals of the tiles
- * in hand, scan_tiles, and of scan_lines scan_room. */
+ * in hand, scan_tiles, and of scan_lines scan_room. Where they do not, scan_shared NDR_SCAN_PLACES times, and the
+ * values carried on. */
 static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, int block, bool waiting) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const int across = columns ? columns : 1, groups = block / across / NDR_SCAN_GROUP;
@@ -65,8 +67,8 @@ static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int be
   const int room = columns ? 0 : NDR_WARP_THREADS + NDR_WARP_THREADS / NDR_SCAN_GROUP, tiles = columns ? 2 : 3;
   const int states = block + block / 4;
   const int more = NDR_SCAN_TURNS * (upper + across) + tiles * NDR_SCAN_LEVELS * across + room;
-  return (int64_t)(waiting ? states + more : states) * ndr_state_size(&state) * beside * (int64_t)sizeof(double) +
-         NUMBERS_SHARED;
+  const int64_t bytes = (int64_t)ndr_state_size(&state) * beside * (int64_t)sizeof(double);
+  return (waiting ? states + more : NDR_SCAN_PLACES(bytes) * states + 2 * across) * bytes + NUMBERS_SHARED;
 }
 
 bool ndr_scan_can_wait(const ndr_scan_problem *problem) {
@@ -83,11 +85,13 @@ static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t el
   return block / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
 }
 
-static int64_t columns_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
-  int64_t bytes = 0;
-  for (int k = 0; k <= problem->operand_count; k++)
-    if (ndr_scan_bytes(problem, k) >= 4) bytes += ndr_scan_bytes(problem, k);
-  return turns * bytes * elements * NDR_SCAN_BLOCK;
+static int64_t columns_room(const ndr_scan_problem *problem, int turns, const ndr_scan_launch *launch) {
+  int64_t all = 0;
+  for (int k = 0; k <= problem->operand_count; k++) {
+    const int64_t bytes = ndr_scan_bytes(problem, k) * launch->beside;
+    if (bytes >= 4) all += bytes; /* as scan_strip::is_fetched has it */
+  }
+  return turns * all * launch->elements * NDR_SCAN_BLOCK;
 }
 
 static int elements_for(const ndr_scan_problem *problem) {
@@ -119,7 +123,7 @@ int ndr_scan_long_block(const ndr_scan_problem *problem, const ndr_device *devic
   const int block = NDR_SCAN_LONG_BLOCK, words = ndr_state_size(&state) * launch->beside;
   const int64_t room = lines_room(problem, NDR_SCAN_TURNS, (int64_t)launch->elements * launch->beside, block);
   const int64_t whole = room + static_bytes(problem, 0, launch->beside, block, true) + NDR_SCAN_RESERVED_SHARED;
-  if (problem->lines >= NDR_SCAN_MANY_LINES || problem->operand_count > 0 || words > 2) return NDR_SCAN_BLOCK;
+  if (problem->lines >= MANY_LINES || problem->operand_count > 0 || words > 2) return NDR_SCAN_BLOCK;
   bool fits =
       room <= most_shared(problem, device, 0, launch->beside, block) && 2 * whole <= device->shared_bytes_per_unit;
   return fits ? block : NDR_SCAN_BLOCK;
@@ -133,14 +137,34 @@ static void pack_axis(const ndr_scan_problem *problem, ndr_scan_axis *axis, int 
 
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside) {
   ndr_scan_problem packed = *problem;
+  const int whole = problem->kept[0].size == beside; /* no axis is left of the first */
   if (beside == 1) return packed;
   packed.lines /= beside;
   packed.result_step /= beside;
-  packed.kept_count--;
-  for (int a = 0; a < packed.kept_count; a++) packed.kept[a] = problem->kept[a + 1];
-  for (int a = 0; a < packed.kept_count; a++) pack_axis(problem, &packed.kept[a], beside);
+  packed.kept_count -= whole;
+  packed.kept[0].size /= beside;
+  for (int a = whole; a < problem->kept_count; a++) {
+    if (whole) packed.kept[a - 1] = problem->kept[a];
+    if (a > 0) pack_axis(problem, &packed.kept[a - whole], beside);
+  }
   for (int a = 0; a < packed.scan_count; a++) pack_axis(problem, &packed.scan[a], beside);
   return packed;
+}
+
+/* Whether an axis has stride `step` in all arrays and the result; or, where step is 0, multiples of `beside`. */
+static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis, int64_t step, int64_t beside) {
+  bool fits = step ? axis->result == step : axis->result % beside == 0;
+  for (int k = 0; fits && k <= problem->operand_count; k++)
+    fits = step ? ndr_scan_stride(axis, k) == step : ndr_scan_stride(axis, k) % beside == 0;
+  return fits;
+}
+
+bool ndr_scan_packs(const ndr_scan_problem *problem, int64_t beside, int64_t step) {
+  if (problem->kept_count == 0 || problem->scan_count != 1 || problem->place_count > 0) return false;
+  if (problem->kept[0].size % beside != 0 || problem->result_step % beside != 0) return false;
+  bool fits = steps_by(problem, &problem->kept[0], 1, 0) && steps_by(problem, &problem->scan[0], step, beside);
+  for (int a = 1; fits && a < problem->kept_count; a++) fits = steps_by(problem, &problem->kept[a], 0, beside);
+  return fits;
 }
 
 int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
@@ -150,7 +174,7 @@ int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
 static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const int words = ndr_state_size(&state) * launch->beside;
-  if (launch->tiles == 1) return 0;
+  if (!waits(launch->known)) return 0;
   if (launch->known & NDR_SCAN_CHAIN) return launch->tiles;
   if (launch->columns) return ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
   return ndr_scan_nodes(launch->tiles, NDR_SCAN_LINE_GROUP(words),
@@ -159,10 +183,9 @@ static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *
 
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
   launch->tiles = ndr_ceil_div(problem->length, launch->tile);
-  if (launch->tiles == 1)
-    launch->known |= NDR_SCAN_ALONE;
-  else if (beside >= NDR_SCAN_MANY_LINES)
-    launch->known |= NDR_SCAN_CHAIN;
+  if (launch->tiles == 1) launch->known |= NDR_SCAN_ALONE;
+  launch->items = launch->known & NDR_SCAN_ALONE ? beside : beside * launch->tiles;
+  if (waits(launch->known) && beside >= NDR_SCAN_CHAINED_LINES) launch->known |= NDR_SCAN_CHAIN;
   launch->nodes = nodes_of(problem, launch);
 }
 
@@ -171,7 +194,7 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
   const ndr_scan_problem *problem = &plan->problem;
   const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
   int64_t dynamic = launch->columns
-                        ? columns_room(problem, turns, launch->elements)
+                        ? columns_room(problem, turns, launch)
                         : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
   int64_t block = dynamic +
                   static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known)) +
@@ -183,6 +206,7 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
     const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside);
     most = blocks < 2 ? 2 : blocks < most ? (int)blocks : most;
   }
+  if (launch->columns && !waits(launch->known)) most = launch->residents;
   launch->shared_bytes = (unsigned)dynamic;
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }

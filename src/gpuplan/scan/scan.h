@@ -8,13 +8,13 @@
 
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
-  int elements;  /* that a thread has of a line */
-  int columns;   /* lines that lie side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
-  int units;     /* of a tile of scan_bands, of `elements` rows each; 0: it is another kernel */
-  int beside;    /* scan_lines: lines whose elements lie side by side and are one element of the kernel's; at least 1 */
-  int block;     /* threads of a block that scan */
-  int threads;   /* of a block */
-  int residents; /* blocks that a multiprocessor is to run at a time */
+  int elements;   /* that a thread has of a line */
+  int columns;    /* lines that lie side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
+  int units;      /* of a tile of scan_bands, of `elements` rows each; 0: it is another kernel */
+  int beside;     /* lines whose elements lie side by side and are one element of the kernel's; at least 1 */
+  int block;      /* threads of a block that scan */
+  int threads;    /* of a block */
+  int residents;  /* blocks that a multiprocessor is to run at a time */
   unsigned known; /* NDR_SCAN_... */
   /* The members of ndr_scan_params that have these names; `lines` of scan_columns and scan_bands are combinations of
    * the kept axes but the first. */
@@ -26,7 +26,7 @@ typedef struct ndr_scan_launch {
 enum {
   NDR_SCAN_SECTOR = 32,               /* bytes in which memory is read and written */
   NDR_SCAN_RESERVED_SHARED = 1 << 10, /* bytes that the driver takes of shared memory for each block */
-  NDR_SCAN_MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
+  NDR_SCAN_CHAINED_LINES = 64,        /* so many that a tile's prefix is there when the tile behind it is reached */
   NDR_SCAN_LEAST_TILE = 64,           /* elements of an average tile of scan_lines, at least */
   NDR_SCAN_MOST_ITEMS = 0x7fff0000    /* kernels number items in 32 bits, and look up to a grid behind the last */
 };
@@ -67,6 +67,10 @@ bool ndr_scan_can_wait(const ndr_scan_problem *problem);
 
 /* The threads that scan in a block of scan_lines where lines are longer than a tile of NDR_SCAN_BLOCK threads. */
 int ndr_scan_long_block(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch);
+
+/* Whether `beside` neighbours along the first kept axis can be one element, so that all others lie whole elements
+ * apart; and unless `step` is 0, whether those of a line follow each other `step` apart. */
+bool ndr_scan_packs(const ndr_scan_problem *problem, int64_t beside, int64_t step);
 
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);

@@ -7,19 +7,26 @@
 #include "gpuplan/scan/scan.h"
 
 enum {
-  MOST_WORDS = 3, /* of a state: shared memory has room for those of all columns */
-  LEAST_COLUMNS = 4,
-  MOST_SPLIT = 32,     /* columns of a tile where a column has several tiles */
-  MOST_OFF_SECTORS = 8 /* elements of a thread where rows do not begin on sectors */
-};
+  MOST_WORDS = 3,       /* of a state: shared memory has room for those of all columns */
+  MOST_PACKED = 4,      /* words of the states of an element of several columns */
+  PACK_BYTES = 16,      /* of such an element, */
+  LEAST_PART = 4,       /* and of each of its parts at least: narrower ones take longer to compute than to move */
+  MOST_OFF_SECTORS = 8, /* elements of a thread where rows do not begin on sectors: more in flight are slower */
 
-static int columns_of(const ndr_scan_problem *problem, int elements) {
-  int64_t threads = ndr_ceil_div(problem->length, elements), beside = problem->kept[0].size;
-  int columns = NDR_SCAN_BLOCK;
-  while (columns > MOST_SPLIT && NDR_SCAN_BLOCK / columns < threads) columns /= 2;
-  while (columns > LEAST_COLUMNS && columns / 2 >= beside) columns /= 2;
-  return columns;
-}
+  /* Tiles of several blocks. */
+  SPLIT_COLUMNS = 32, /* of a tile */
+  LEAST_COLUMNS = 4,  /* likewise, if there are fewer */
+
+  /* Strips. */
+  LEAST_STRIP = 256,     /* bytes of a row that a block reads at least, */
+  LEAST_OFF_STRIP = 512, /* where rows do not begin on sectors, and strips share some, */
+  MOST_STRIP = 1 << 10,  /* at most, */
+  FAR_ROWS = 1 << 20,    /* or any number where rows are so many bytes apart, on other pages */
+  STRIP_STEP = 8,        /* widths differ by so many elements, as each is another kernel */
+  RESIDENTS = 2,         /* blocks of a multiprocessor, */
+  MOST_RESIDENTS = 4,    /* or so many of tiles of few rows, for as many */
+  INCOMING = 32 << 10    /* bytes on their way */
+};
 
 /* Whether the rows of the arrays and of the result begin on sectors if the first does. */
 static bool is_on_sectors(const ndr_scan_problem *problem) {
@@ -29,27 +36,88 @@ static bool is_on_sectors(const ndr_scan_problem *problem) {
   return bytes % NDR_SCAN_SECTOR == 0;
 }
 
-/* A thread has fewer elements than it could have where columns are shorter, and where rows share sectors: fewer bytes
- * in flight are then faster. */
-static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
-  int elements = ndr_scan_elements(problem, device, MOST_SPLIT, 1);
-  if (elements > MOST_OFF_SECTORS && !is_on_sectors(problem)) elements = MOST_OFF_SECTORS;
-  while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
-  return elements;
+/* Elements of a thread, each of `beside` neighbours: no more than columns have. */
+static int elements_of(const ndr_scan_problem *problem, const ndr_device *device, int beside) {
+  int elements = ndr_scan_elements(problem, device, SPLIT_COLUMNS, 1) / beside;
+  if (beside == 1 && elements > MOST_OFF_SECTORS && !is_on_sectors(problem)) elements = MOST_OFF_SECTORS;
+  while (elements > 1 && elements / 2 >= problem->length) elements /= 2;
+  return elements > 0 ? elements : 1;
+}
+
+/* Neighbours are one element of PACK_BYTES of the widest of arrays and result where they lie so that their addresses
+ * can be multiples of that. */
+static int beside_of(const ndr_scan_problem *problem) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const int64_t beside = PACK_BYTES / ndr_scan_widest(problem);
+  bool wide = (int64_t)ndr_dtype_bytes(problem->result_dtype) >= LEAST_PART;
+  for (int k = 0; k <= problem->operand_count; k++) wide = wide && ndr_scan_bytes(problem, k) >= LEAST_PART;
+  if (!wide || beside * ndr_state_size(&state) > MOST_PACKED || problem->kept[0].size <= beside) return 1;
+  return ndr_scan_packs(problem, beside, 0) ? (int)beside : 1;
+}
+
+/* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns. Of several widths
+ * that by which multiprocessors have moved their strips, and the sectors beside them, soonest. A tile has no more units
+ * of threads than there are rows. */
+static int strip_of(const ndr_scan_problem *packed, const ndr_scan_launch *launch, const ndr_device *device,
+                    int64_t pack_bytes, bool on_sectors) {
+  const int64_t across = packed->kept[0].size, lines = packed->lines / across;
+  const int64_t enough = (int64_t)RESIDENTS * device->units * 7 / 8;
+  const int64_t units = ndr_ceil_div(packed->length, launch->elements);
+  const int64_t narrowest = units < NDR_SCAN_BLOCK ? NDR_SCAN_BLOCK / units : 1;
+  const int64_t beside = (on_sectors ? 1 : 2) * NDR_SCAN_SECTOR / pack_bytes;
+  int64_t least = (on_sectors ? LEAST_STRIP : LEAST_OFF_STRIP) / pack_bytes;
+  int64_t most = (on_sectors ? MOST_STRIP : 2 * MOST_STRIP) / pack_bytes, best = 0, width = 0;
+  if (across <= narrowest) return (int)across;
+  if (lines * across < least * enough) {
+    if (NDR_SCAN_BLOCK / narrowest * launch->elements < packed->length) return 0;
+    least = narrowest;
+  }
+  if (llabs(packed->scan[0].stride) * pack_bytes >= FAR_ROWS) most = NDR_SCAN_BLOCK;
+  least = ndr_ceil_div(least > narrowest ? least : narrowest, STRIP_STEP) * STRIP_STEP;
+  if (most < least) most = least;
+  if (most > NDR_SCAN_BLOCK) most = NDR_SCAN_BLOCK;
+  for (int64_t w = least; w <= most; w += STRIP_STEP) {
+    const int64_t strips = lines * ndr_ceil_div(across, w), moved = ndr_ceil_div(strips, device->units) * (w + beside);
+    if (!width || (moved <= best && strips >= enough)) best = moved, width = w;
+  }
+  return (int)(width < across ? width : across);
+}
+
+/* Each block has whole columns, if there are enough of them. */
+static bool cut_strips(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
+  launch->beside = beside_of(problem);
+  launch->elements = elements_of(problem, device, launch->beside);
+  const ndr_scan_problem packed = ndr_scan_pack(problem, launch->beside);
+  const int64_t pack_bytes = launch->beside * ndr_scan_widest(problem);
+  const int64_t tile = pack_bytes * launch->elements * NDR_SCAN_BLOCK, fill = INCOMING / tile;
+  launch->residents = fill < RESIDENTS ? RESIDENTS : fill < MOST_RESIDENTS ? (int)fill : MOST_RESIDENTS;
+  launch->columns = strip_of(&packed, launch, device, pack_bytes, is_on_sectors(problem));
+  if (launch->columns == 0) return false;
+  launch->known |= NDR_SCAN_ALONE;
+  launch->column_tiles = ndr_ceil_div(packed.kept[0].size, launch->columns);
+  return true;
+}
+
+/* Columns are cut into tiles, which wait for those before them. */
+static void cut_tiles(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
+  const int64_t across = problem->kept[0].size;
+  launch->beside = 1;
+  launch->elements = elements_of(problem, device, 1);
+  launch->columns = SPLIT_COLUMNS;
+  while (launch->columns > LEAST_COLUMNS && launch->columns / 2 >= across) launch->columns /= 2;
+  launch->column_tiles = ndr_ceil_div(across, launch->columns);
 }
 
 static void cut(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
-  launch->elements = elements_of(problem, device);
-  launch->columns = columns_of(problem, launch->elements);
-  launch->tile = NDR_SCAN_BLOCK / launch->columns * launch->elements;
   launch->lines = problem->lines / problem->kept[0].size;
-  launch->column_tiles = ndr_ceil_div(problem->kept[0].size, launch->columns);
-  launch->items = ndr_ceil_div(problem->length, launch->tile) * launch->lines * launch->column_tiles;
+  if (!cut_strips(problem, device, launch)) cut_tiles(problem, device, launch);
+  launch->tile = NDR_SCAN_BLOCK / launch->columns * launch->elements;
+  ndr_scan_cut(problem, launch, launch->lines * launch->column_tiles);
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
   ndr_state state = ndr_scan_gpu_state(problem);
-  ndr_scan_launch launch;
+  ndr_scan_launch launch = {0};
   const char *why = ndr_scan_gpu_reject(problem, device);
   (void)text;
   if (why) return why;
@@ -57,7 +125,7 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   if (problem->kept_count == 0) return "no lines lie side by side";
   if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
   cut(problem, device, &launch);
-  return launch.items > NDR_SCAN_MOST_ITEMS ? "there are too many tiles" : NULL;
+  return launch.items > NDR_SCAN_MOST_ITEMS || launch.tiles > NDR_SCAN_MOST_ITEMS ? "there are too many tiles" : NULL;
 }
 
 /* Whether steps along the scanned axis are numbers of 32 bits, also in bytes. */
@@ -75,7 +143,6 @@ static void configure(ndr_scan_plan *plan) {
   ndr_scan_launch launch = {.block = NDR_SCAN_BLOCK, .beside = 1, .tile_lines = 1};
   cut(problem, &plan->device, &launch);
   if (is_near(problem)) launch.known |= NDR_SCAN_NEAR;
-  ndr_scan_cut(problem, &launch, launch.lines * launch.column_tiles);
   ndr_scan_launch_end(plan, &launch, problem->kept_count - 1);
 }
 
@@ -85,19 +152,21 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   char why[160];
   ndr_scan_launch launch = {.beside = 1};
   cut(problem, device, &launch);
-  const double columns = (double)problem->kept[0].size, tile = launch.columns;
+  const double columns = (double)problem->kept[0].size, tile = launch.columns * launch.beside;
   const double idle = (double)launch.column_tiles * tile / columns;
-  const bool few = problem->length > launch.tile && launch.lines * launch.column_tiles < NDR_SCAN_MANY_LINES &&
+  const bool few = !(launch.known & NDR_SCAN_ALONE) && launch.lines * launch.column_tiles < NDR_SCAN_CHAINED_LINES &&
                    !ndr_scan_family_bands.reject(problem, device, why);
-  const double waiting = !few ? 1 : columns >= 4 * MOST_SPLIT && is_on_sectors(problem) ? 1.3 : 2;
+  const double waiting = !few ? 1 : columns >= 4 * SPLIT_COLUMNS && is_on_sectors(problem) ? 1.3 : 2;
   return 4e-6 + ndr_scan_seconds(problem, device, &problem->kept[0]) * waiting * (1 + 0.2 * idle);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   size_t length = 0;
-  ndr_text_append(text, capacity, &length, "scan_columns, tiles of %d columns, %lld a line of %d elements, %d a thread",
-                  launch->columns, (long long)launch->tiles, launch->tile, launch->elements);
+  ndr_text_append(text, capacity, &length, "scan_columns, %s of %d columns, %lld%s of %d elements, %d a thread",
+                  launch->known & NDR_SCAN_ALONE ? "strips" : "tiles", launch->columns * launch->beside,
+                  (long long)launch->tiles, launch->known & NDR_SCAN_ALONE ? " tiles" : " a line", launch->tile,
+                  launch->elements);
   return length;
 }
 

@@ -13,6 +13,12 @@ static int aligned_lines(int lines, int64_t length) {
   return lines >= 4 * apart ? lines / apart * apart : lines;
 }
 
+/* Elements that a tile may begin with besides its own, so that it begins on a sector (scan_tile::lead_of). */
+static int64_t lead_of(const ndr_scan_problem *problem, int64_t elements) {
+  const int64_t bytes = ndr_scan_bytes(problem, 0);
+  return elements * bytes % NDR_SCAN_SECTOR ? NDR_SCAN_SECTOR / bytes - 1 : 0;
+}
+
 static void cut_lines(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   const bool is_long = problem->length > NDR_SCAN_BLOCK * launch->elements;
   launch->block = is_long ? ndr_scan_long_block(problem, device, launch) : NDR_SCAN_BLOCK;
@@ -20,15 +26,19 @@ static void cut_lines(const ndr_scan_problem *problem, const ndr_device *device,
   launch->lines = problem->lines;
   launch->tile_lines = 1;
   if (problem->length > most) {
-    int64_t even = ndr_ceil_div(problem->length, ndr_ceil_div(problem->length, most));
+    const int64_t length = problem->length + lead_of(problem, problem->length);
+    const int64_t even = ndr_ceil_div(length, ndr_ceil_div(length, most));
     launch->tile = (int)(ndr_ceil_div(even, step) * step);
     ndr_scan_cut(problem, launch, problem->lines);
-    launch->items = launch->tiles * problem->lines;
     return;
   }
   launch->known |= NDR_SCAN_WHOLE;
+  if (problem->length >= launch->elements) launch->known |= NDR_SCAN_ONE_START;
   int64_t length = problem->length > 0 ? problem->length : 1;
   launch->tile_lines = problem->length > 0 ? aligned_lines((int)(most / length), length) : NDR_SCAN_BLOCK;
+  const int64_t lead = lead_of(problem, launch->tile_lines * length);
+  if (launch->tile_lines * length + lead > most && launch->tile_lines > 1)
+    launch->tile_lines = (int)((most - lead) / length);
   if (problem->lines < launch->tile_lines) launch->tile_lines = (int)problem->lines;
   launch->tile = (int)(launch->tile_lines * length);
   launch->tiles = 1;
@@ -43,24 +53,12 @@ static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t ste
   return along && (lines || !(known & NDR_SCAN_WHOLE));
 }
 
-/* Whether an axis has stride `step` in all arrays and the result; or, where step is 0, multiples of `beside`. */
-static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis, int64_t step, int64_t beside) {
-  bool fits = step ? axis->result == step : axis->result % beside == 0;
-  for (int k = 0; fits && k <= problem->operand_count; k++)
-    fits = step ? ndr_scan_stride(axis, k) == step : ndr_scan_stride(axis, k) % beside == 0;
-  return fits;
-}
-
 /* How many lines lie beside each other so that their elements at a place are neighbours, and those at the next place
  * follow. 1 where lines do not lie so, or are too many for a thread to have their states. */
 static int beside_of(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
-  int64_t beside = problem->kept[0].size;
-  if (problem->kept_count == 0 || problem->scan_count != 1 || problem->place_count > 0) return 1;
-  if (beside * ndr_state_size(&state) > MOST_WORDS || problem->result_step % beside != 0) return 1;
-  bool fits = steps_by(problem, &problem->kept[0], 1, 0) && steps_by(problem, &problem->scan[0], beside, 0);
-  for (int a = 1; fits && a < problem->kept_count; a++) fits = steps_by(problem, &problem->kept[a], 0, beside);
-  return fits ? (int)beside : 1;
+  const int64_t beside = problem->kept_count > 0 ? problem->kept[0].size : 1;
+  return beside * ndr_state_size(&state) <= MOST_WORDS && ndr_scan_packs(problem, beside, beside) ? (int)beside : 1;
 }
 
 static void configure(ndr_scan_plan *plan) {

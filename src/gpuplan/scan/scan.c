@@ -189,6 +189,17 @@ void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int6
   launch->nodes = nodes_of(problem, launch);
 }
 
+/* Blocks that a multiprocessor is to run at a time, if it has room. Where they wait for nothing, more than keep memory
+ * busy are in each other's way; strips of columns are cut for a number of blocks. */
+static int most_residents(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int words) {
+  const int most = problem->operand_count > 0 || words > 2 || launch->block > NDR_SCAN_BLOCK ? 2 : 3;
+  if (waits(launch->known)) return most;
+  if (launch->columns) return launch->residents;
+  const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside),
+                many = words == 1 && most > 2 ? 4 : most;
+  return blocks < 2 ? 2 : (int)(blocks < many ? blocks : many);
+}
+
 /* Sets shared memory, and how many blocks a multiprocessor runs at a time. */
 static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
   const ndr_scan_problem *problem = &plan->problem;
@@ -200,13 +211,7 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
                   static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known)) +
                   NDR_SCAN_RESERVED_SHARED;
   int64_t fit = plan->device.shared_bytes_per_unit / block;
-  int most = problem->operand_count > 0 || words * launch->beside > 2 || launch->block > NDR_SCAN_BLOCK ? 2 : 3;
-  if (words * launch->beside == 1 && problem->operand_count == 0 && !waits(launch->known) && most > 2) most = 4;
-  if (!waits(launch->known) && !launch->columns) { /* more blocks than keep memory busy are in each other's way */
-    const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside);
-    most = blocks < 2 ? 2 : blocks < most ? (int)blocks : most;
-  }
-  if (launch->columns && !waits(launch->known)) most = launch->residents;
+  const int most = most_residents(problem, launch, words * launch->beside);
   launch->shared_bytes = (unsigned)dynamic;
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }

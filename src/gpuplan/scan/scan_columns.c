@@ -55,30 +55,43 @@ static int beside_of(const ndr_scan_problem *problem) {
   return ndr_scan_packs(problem, beside, 0) ? (int)beside : 1;
 }
 
-/* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns. Of several widths
- * that by which multiprocessors have moved their strips, and the sectors beside them, soonest. A tile has no more units
- * of threads than there are rows. */
-static int strip_of(const ndr_scan_problem *packed, const ndr_scan_launch *launch, const ndr_device *device,
-                    int64_t pack_bytes, bool on_sectors) {
+/* What the width of strips depends on. `launch` has elements and residents; least, most and beside are columns: of a
+ * strip, and of the sectors that it moves besides. */
+typedef struct strip_rules {
+  const ndr_device *device;
+  const ndr_scan_launch *launch;
+  int64_t least, most, beside;
+} strip_rules;
+
+/* How long multiprocessors are busy with strips of `width` columns, in halves of the time that a column takes one of
+ * them. Blocks that have a multiprocessor alone take longer than their share. So do blocks some of whose threads are
+ * idle, as less is on its way. */
+static int64_t strips_time(const strip_rules *rules, int64_t strips, int64_t width) {
+  const int64_t residents = rules->launch->residents, units = rules->device->units, slots = residents * units;
+  const int64_t rest = strips % slots, alone = rest ? 2 * ndr_ceil_div(rest, units) + 1 : 0;
+  const int64_t halves = strips / slots * 2 * residents + (alone < 2 * residents ? alone : 2 * residents);
+  return halves * (width + rules->beside) * (8 * NDR_SCAN_BLOCK + NDR_SCAN_BLOCK % width) / NDR_SCAN_BLOCK;
+}
+
+/* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns. A tile has no
+ * more units of threads than there are rows. */
+static int strip_of(const ndr_scan_problem *packed, const strip_rules *rules) {
   const int64_t across = packed->kept[0].size, lines = packed->lines / across;
-  const int64_t enough = (int64_t)RESIDENTS * device->units * 7 / 8;
-  const int64_t units = ndr_ceil_div(packed->length, launch->elements);
+  const int64_t enough = (int64_t)RESIDENTS * rules->device->units * 7 / 8;
+  const int64_t units = ndr_ceil_div(packed->length, rules->launch->elements);
   const int64_t narrowest = units < NDR_SCAN_BLOCK ? NDR_SCAN_BLOCK / units : 1;
-  const int64_t beside = (on_sectors ? 1 : 2) * NDR_SCAN_SECTOR / pack_bytes;
-  int64_t least = (on_sectors ? LEAST_STRIP : LEAST_OFF_STRIP) / pack_bytes;
-  int64_t most = (on_sectors ? MOST_STRIP : 2 * MOST_STRIP) / pack_bytes, best = 0, width = 0;
+  int64_t least = rules->least, most = rules->most, best = 0, width = 0;
   if (across <= narrowest) return (int)across;
   if (lines * across < least * enough) {
-    if (NDR_SCAN_BLOCK / narrowest * launch->elements < packed->length) return 0;
+    if (NDR_SCAN_BLOCK / narrowest * rules->launch->elements < packed->length) return 0;
     least = narrowest;
   }
-  if (llabs(packed->scan[0].stride) * pack_bytes >= FAR_ROWS) most = NDR_SCAN_BLOCK;
   least = ndr_ceil_div(least > narrowest ? least : narrowest, STRIP_STEP) * STRIP_STEP;
   if (most < least) most = least;
   if (most > NDR_SCAN_BLOCK) most = NDR_SCAN_BLOCK;
   for (int64_t w = least; w <= most; w += STRIP_STEP) {
-    const int64_t strips = lines * ndr_ceil_div(across, w), moved = ndr_ceil_div(strips, device->units) * (w + beside);
-    if (!width || (moved <= best && strips >= enough)) best = moved, width = w;
+    const int64_t strips = lines * ndr_ceil_div(across, w), time = strips_time(rules, strips, w);
+    if (!width || (time <= best && strips >= enough)) best = time, width = w;
   }
   return (int)(width < across ? width : across);
 }
@@ -87,11 +100,16 @@ static int strip_of(const ndr_scan_problem *packed, const ndr_scan_launch *launc
 static bool cut_strips(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   launch->beside = beside_of(problem);
   launch->elements = elements_of(problem, device, launch->beside);
+  const bool on_sectors = is_on_sectors(problem);
   const ndr_scan_problem packed = ndr_scan_pack(problem, launch->beside);
-  const int64_t pack_bytes = launch->beside * ndr_scan_widest(problem);
-  const int64_t tile = pack_bytes * launch->elements * NDR_SCAN_BLOCK, fill = INCOMING / tile;
+  const int64_t bytes = launch->beside * ndr_scan_widest(problem),
+                fill = INCOMING / (bytes * launch->elements * NDR_SCAN_BLOCK);
   launch->residents = fill < RESIDENTS ? RESIDENTS : fill < MOST_RESIDENTS ? (int)fill : MOST_RESIDENTS;
-  launch->columns = strip_of(&packed, launch, device, pack_bytes, is_on_sectors(problem));
+  strip_rules rules = {device, launch, (on_sectors ? LEAST_STRIP : LEAST_OFF_STRIP) / bytes,
+                       (on_sectors ? MOST_STRIP : 2 * MOST_STRIP) / bytes,
+                       (on_sectors ? 1 : 3) * NDR_SCAN_SECTOR / bytes};
+  if (llabs(packed.scan[0].stride) * bytes >= FAR_ROWS) rules.most = NDR_SCAN_BLOCK;
+  launch->columns = strip_of(&packed, &rules);
   if (launch->columns == 0) return false;
   launch->known |= NDR_SCAN_ALONE;
   launch->column_tiles = ndr_ceil_div(packed.kept[0].size, launch->columns);

@@ -81,6 +81,23 @@ START_TEST(bands_agree_with_their_definitions) {
 }
 END_TEST
 
+/* So many columns that blocks have them whole, at pitches that are whole vectors or sectors, or neither. */
+START_TEST(strips_agree_with_their_definitions) {
+  rng random = {test_seed() + (uint64_t)_i};
+  for (int i = 0; i < (gpu_subset() ? 1 : 4); i++) {
+    trial t;
+    const int64_t step = INT64_C(1) << rng_between(&random, 0, 3), across = rng_between(&random, 15000, 60000) / step;
+    const int64_t shape[3] = {rng_between(&random, 1, 3), rng_between(&random, 2, i ? 150 : 20), across * step};
+    scan_compact(&t.given, &random, shape, 1, "columns");
+    place(&t, &random, false);
+    ndr_status status = run(&t, NULL);
+    ck_assert_msg(status == NDR_OK || status == NDR_ERR_UNSUPPORTED, "%s: %s", t.given.text, ndr_last_error());
+    if (status == NDR_OK) check(&t);
+    finish(&t);
+  }
+}
+END_TEST
+
 /* A running mean, and one that reads two arrays and places, as the CPU has them. */
 START_TEST(own_operators_agree_with_the_cpu) {
   static const char *const texts[] = {"mean(x): s += x, n += 1 -> s / n",
@@ -293,6 +310,8 @@ int main(void) {
                         f * FAMILY_TESTS + (gpu_subset() ? 1 : FAMILY_TESTS));
   tcase_add_loop_test(suite_case_empty(suite, "in bands", 900), bands_agree_with_their_definitions, 0,
                       gpu_subset() ? 2 : 6);
+  tcase_add_loop_test(suite_case_empty(suite, "in strips", 900), strips_agree_with_their_definitions, 0,
+                      gpu_subset() ? 2 : 8);
   tcase_add_loop_test(suite_case_empty(suite, "own", 900), own_operators_agree_with_the_cpu, 0, 2);
   TCase *large = suite_case_empty(suite, "large", 900), *streams = suite_case_empty(suite, "streams", 900);
   tcase_add_loop_test(large, ones_are_counted_right_at_every_place, 0, 10);

@@ -149,29 +149,13 @@ START_TEST(neighbours_are_one_element) {
 }
 END_TEST
 
-/* One of the dtypes that have several elements in 16 bytes, or of those that have none. */
-static ndr_dtype some_dtype(rng *random) {
-  static const ndr_dtype dtypes[] = {NDR_F32, NDR_F32, NDR_F64, NDR_I32, NDR_C64, NDR_BF16, NDR_U8};
-  return dtypes[rng_between(random, 0, (int64_t)(sizeof dtypes / sizeof *dtypes) - 1)];
-}
-
-/* A compact array from any boundary on, scanned forwards or backwards, with or without a place's own element. */
-static void scan_from_anywhere(rng *random, int64_t rows, int64_t columns, int dim, const char *family, int number) {
+/* A compact array from any boundary on. */
+static void scan_from_anywhere(rng *random, const int64_t shape[3], int dim, const char *family, int number) {
   trial t;
-  memset(&t, 0, sizeof t);
-  t.given.dim = dim;
-  t.given.op = rng_once_in(random, 3) ? NDR_MAX : NDR_SUM;
-  t.given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
-  t.given.options.exclusive = rng_once_in(random, 3);
-  t.given.options.force_family = family;
-  const ndr_dtype dtype = t.given.op == NDR_MAX ? NDR_F32 : some_dtype(random);
-  array_make(&t.given.array, dtype, NDR_SHAPE(rows, columns), NULL);
-  array_fill(&t.given.array, random, FILL_SMALL);
-  snprintf(t.given.text, sizeof t.given.text, "%s %s [%lld,%lld] along %d", ndr_op_name(t.given.op),
-           ndr_dtype_name(dtype), (long long)rows, (long long)columns, dim);
+  scan_compact(&t.given, random, shape, dim, family);
   t.array.host = t.given.array;
   const size_t off = (size_t)rng_between(random, 0, 3);
-  device_array_of(&t.array, 0, off * ndr_dtype_alignment(dtype));
+  device_array_of(&t.array, 0, off * ndr_dtype_alignment(t.given.array.dtype));
   assert_ok(scan_result(&t.given, &t.result.host, NULL));
   device_array_of(&t.result, 0, rng_once_in(random, 2) ? off * ndr_dtype_alignment(t.result.host.dtype) : 0);
   simt_controls.order = rng_once_in(random, 2) ? 0 : rng_next(random);
@@ -181,12 +165,12 @@ static void scan_from_anywhere(rng *random, int64_t rows, int64_t columns, int d
   simt_controls.order = 0;
 }
 
-/* Rows that begin anywhere between two boundaries of vectors: whole ones in a tile, and longer ones. */
+/* Rows that begin anywhere between two sectors: whole ones in a tile, and longer ones. */
 START_TEST(rows_begin_anywhere) {
   static const int64_t lengths[] = {5, 63, 257, 1001, 2047, 4093, 4095, 4097, 6143, 6145, 8190, 12289, 40961};
   rng random = {test_seed() + (uint64_t)_i};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-    scan_from_anywhere(&random, lengths[i] < 1000 ? 100 : 7, lengths[i], 1, "lines", (int)i);
+    scan_from_anywhere(&random, ((const int64_t[]){1, lengths[i] < 1000 ? 100 : 7, lengths[i]}), 2, "lines", (int)i);
 }
 END_TEST
 
@@ -196,7 +180,7 @@ START_TEST(blocks_have_whole_columns) {
   for (int i = 0; i < 8; i++) {
     const int64_t rows = i < 3 ? rng_between(&random, 2, 20) : rng_between(&random, 20, 300);
     const int64_t columns = rng_between(&random, 100, 2000) * (rng_once_in(&random, 3) ? 1 : 4);
-    scan_from_anywhere(&random, rows, columns, 0, "columns", i);
+    scan_from_anywhere(&random, ((const int64_t[]){rng_between(&random, 1, 3), rows, columns}), 1, "columns", i);
   }
 }
 END_TEST

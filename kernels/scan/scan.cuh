@@ -190,7 +190,6 @@ template <class T> NDR_DEVICE constexpr int scan_most_bytes() {
 
 /* C elements that lie side by side, of C lines: an element of a line of such elements. */
 template <class T, int C> struct scan_pack { T part[C]; };
-
 template <class Arrays, int C> struct scan_packs;
 template <class... T, int C> struct scan_packs<array_list<T...>, C> { typedef array_list<scan_pack<T, C>...> type; };
 

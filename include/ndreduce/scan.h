@@ -39,8 +39,9 @@
  *
  * On a GPU all operators combine small groups of elements, then groups of groups, and add what stands before: so a part
  * of a product may overflow there, and with a 0 before it give NaN, where one element after the other would not. The
- * last bits depend on the shape, the strides, the kind of scan and, where up to 256 lines lie side by side, the model
- * of the GPU, too, but not on the run: they repeat. A running sum of elements that are not negative never decreases
+ * last bits depend on the shape, the strides, the kind of scan and, where lines lie side by side, the model of the GPU,
+ * too, but not on the run: they repeat. Where results are rounded from f64 (f16, bf16, f32, c64), they may also depend
+ * on where a line begins in memory, modulo 32 bytes. A running sum of elements that are not negative never decreases
  * there if its result is f64 or c128; other results are rounded from f64 sums whose last bits may decrease, so that a
  * value may rarely be one last bit less than the one before. An operator of one's own whose updates hold more than 11
  * numbers, of which a complex one is two, scans lines of up to 256 elements there: longer ones are NDR_ERR_UNSUPPORTED,

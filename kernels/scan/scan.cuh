@@ -299,8 +299,8 @@ template <> struct scan_depth<1> { static const int levels = 0; };
 
 template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_shared { State totals[BLOCK + BLOCK / 4]; };
 
-/* What the threads of a block that has whole items exchange: in one of two places in turn, so that they meet once a
- * tile, or unless there are two they meet again behind it. */
+/* What the threads of a block that has whole lines exchange: in one of two places in turn, so that they meet once a
+ * tile. Where states are large there is one place, and they meet again behind the tile, in end(). */
 template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_exchange {
   static const int places = NDR_SCAN_PLACES((int)sizeof(State));
   scan_shared<State, BLOCK> shared[places];

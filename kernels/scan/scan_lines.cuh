@@ -28,8 +28,8 @@ template <class Tile, bool FIRST> struct scan_course {
     at = n - after * length;
     start = at > 0 ? length - at : 0;
   }
-  /* Whether the thread's element e, at which this is, begins a line. FIRST: a tile of a longer line may begin it behind
-   * what it leads with. */
+  /* Whether the thread's element e, at which this is, begins a line. FIRST: the tile begins a longer line, behind what
+   * it leads with. */
   NDR_DEVICE bool begins(int e) const { return counts ? at == 0 : (Tile::whole || FIRST) && e == start; }
   NDR_DEVICE int number(int e) const { return counts ? after : after + (start > 0 && e >= start); }
   NDR_DEVICE void go_on() {
@@ -113,7 +113,7 @@ template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void s
 #pragma unroll 1
   for (; item < p.items; item += (int)machine::blocks(), turn = 1 - turn) {
     const tile_type t(p, item);
-    machine::warp_barrier(); /* the lanes have written the results that were in the room of the next tile */
+    machine::warp_barrier(); /* the lanes have read the results that are in the room of the next tile */
     tile_type(p, item + (int)machine::blocks()).fetch_all(p, 1 - turn);
     machine::await_copies<1>();
     machine::warp_barrier();
@@ -205,7 +205,7 @@ template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void s
 template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void scan_lines(const ndr_scan_params &p) {
   if ((KNOWN & NDR_SCAN_LONGER) && p.length.size == 0)
     scan_nothing<OP, KNOWN>(p);
-  else if constexpr ((KNOWN & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE)) != 0)
+  else if constexpr ((KNOWN & NDR_SCAN_WHOLE) != 0)
     scan_alone<OP, Arrays, E, BLOCK, KNOWN>(p);
   else
     scan_awaiting<OP, Arrays, E, BLOCK, KNOWN>(p);

@@ -62,9 +62,9 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   static const int warp_elements = NDR_WARP * E;
   int tile;  /* number in its line */
   i64 line;  /* the tile's first line */
-  int lead;  /* elements that the tile begins with and that are none of its own: see lead_of */
-  i64 first; /* the first element of that line behind them */
-  int count; /* elements with those; 0: there is no such tile */
+  int lead;  /* elements at the tile's beginning that are not its own: see lead_of */
+  i64 first; /* its first own element, in that line */
+  int count; /* elements, those that lead with them; 0: there is no such tile */
 
   NDR_DEVICE scan_tile(const ndr_scan_params &p, int item) {
     tile = whole ? 0 : scan_divide(p.lines, item);
@@ -77,24 +77,25 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     count = left > 0 ? (int)(left < most ? left : most) + lead : 0;
   }
 
-  /* Tiles begin on sectors, so that elements and results move as vectors: those of a line, or a tile of whole lines,
-   * with so many elements of what lies before. Nothing depends on these: a value is found for them, and not stored. 0
-   * where that does not help, or would take room that there is not. */
-  static const bool leads = Arrays::count == 1 && OP::places == 0 && (KNOWN & 1) != 0 &&
-                            (KNOWN & NDR_SCAN_FLAT_RESULT) != 0 && (KNOWN & NDR_SCAN_LONGER) == 0 &&
-                            16 % Arrays::bytes(0) == 0 && 32 / Arrays::bytes(0) <= E; /* fewer than a thread has */
+  /* How many elements a tile of whole lines, or the first of a longer one, leads with: its address is rounded down to a
+   * sector, so that elements and results move as vectors. These are scanned, and not stored, as nothing depends on
+   * them. 0 where the address is no multiple of an element's size, or where there is no room. */
   NDR_DEVICE int lead_of(const ndr_scan_params &p) const {
-    if constexpr (!leads) return 0;
-    const u64 from = (u64)p.data[0] + (u64)(scan_place<KNOWN, of_array<0>>(p, line, 0) * Arrays::bytes(0));
-    const int before = (int)(from % 32) / Arrays::bytes(0), room = whole ? machine::threads() * E : p.tile * p.tiles;
-    const i64 needed = whole ? p.tile : p.length.size;
-    return from % Arrays::bytes(0) == 0 && needed + before <= room ? before : 0;
+    if constexpr ((KNOWN & NDR_SCAN_LEADS) == 0) {
+      return 0;
+    } else {
+      const int bytes = Arrays::bytes(0);
+      const u64 from = (u64)p.data[0] + (u64)(scan_place<KNOWN, of_array<0>>(p, line, 0) * bytes);
+      const int past = (int)(from % 32) / bytes;
+      const i64 capacity = whole ? machine::threads() * E : (i64)p.tile * p.tiles;
+      return from % bytes == 0 && (whole ? p.tile : p.length.size) + past <= capacity ? past : 0;
+    }
   }
 
   /* ---- shared memory: each warp has a part of its own: rooms for the elements of all arrays, which are filled in
    * turn, and one for results, unless each takes the place of its element ---- */
 
-  static const int turns = whole || (KNOWN & NDR_SCAN_ALONE) ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
+  static const int turns = whole ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
   static NDR_DEVICE constexpr int rooms(int count) {
     int bytes = 0;
     for (int k = 0; k < count; k++) bytes += NDR_SCAN_ROOM(warp_elements * Arrays::bytes(k), Arrays::alignment(k));
@@ -269,7 +270,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       return;
     }
     const int end = here * (int)sizeof(result);
-    if (leads && vectors) {
+    if ((KNOWN & NDR_SCAN_LEADS) != 0 && vectors) {
       const int begin = before * (int)sizeof(result);
 #pragma unroll
       for (int i = 0; i < chunk::packs; i++) {
@@ -285,10 +286,12 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       }
       return;
     }
-    each_unit<unit, chunk::units>(before > 0 ? 0 : here, end, [=](int ahead, int byte) {
-      if (ahead + byte >= before * (int)sizeof(result))
-        *(unit *)(first_byte + byte + ahead) = *(const unit *)(own + scan_moved(ahead, byte));
-    });
+    each_unit<unit, chunk::units>(before > 0 ? 0 : here, end, /* 0: so that it checks each */
+                                  [=](int ahead, int byte) {
+                                    if (ahead + byte >= before * (int)sizeof(result))
+                                      *(unit *)(first_byte + byte + ahead) =
+                                          *(const unit *)(own + scan_moved(ahead, byte));
+                                  });
   }
   /* Writes what the lanes of the warp have put. */
   NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {

@@ -12,7 +12,7 @@ typedef struct builder {
   const int *arrays;
   ndr_program *program;
   int mask;                   /* of parts; -1: none */
-  bool skips_nan;             /* parts that fold the elements of the only array leave NaN out themselves */
+  bool skips_nan;             /* skip_nan, of an operator of one array: parts that fold it skip NaN themselves */
   int totals[NDR_MOST_PARTS]; /* the part of each update */
 } builder;
 
@@ -163,7 +163,8 @@ static int emit_part(const builder *b, ndr_op op, int value) {
   if (value < 0) return -1;
   for (int i = 0; i < program->part_count; i++)
     if (program->parts[i].op == op && program->parts[i].value == value) return i;
-  const bool skips = b->skips_nan && program->nodes[value].kind == NDR_NODE_ARRAY;
+  /* Where min= and max= skip all elements, they give another value than the built-in operators. */
+  const bool skips = b->skips_nan && program->nodes[value].kind == NDR_NODE_ARRAY && op != NDR_MIN && op != NDR_MAX;
   program->parts[program->part_count] =
       (ndr_part){.op = op, .value = value, .mask = skips ? -1 : b->mask, .weight = -1, .skip_nan = skips};
   return program->part_count++;

@@ -216,3 +216,9 @@ bool ndr_program_part_is_plain(const ndr_program *program, int part, ndr_dtype a
   return folded->mask < 0 && folded->weight < 0 && value->kind == NDR_NODE_ARRAY && value->a == 0 &&
          value->dtype == array;
 }
+
+bool ndr_program_is_built_in(const ndr_program *program, ndr_dtype array, bool skip_nan) {
+  return program->part_count == 1 && ndr_program_part_is_plain(program, 0, array) &&
+         (program->parts[0].skip_nan == skip_nan || ndr_dtype_is_integer(array)) &&
+         ndr_program_result_part(program) == 0;
+}

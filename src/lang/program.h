@@ -126,4 +126,8 @@ int ndr_program_result_part(const ndr_program *program);
  * without a mask or weights. */
 bool ndr_program_part_is_plain(const ndr_program *program, int part, ndr_dtype array);
 
+/* Whether the program is no more than a built-in operator of the problem's array, with or without skip_nan. Over no
+ * elements its minimum or maximum still is another one. */
+bool ndr_program_is_built_in(const ndr_program *program, ndr_dtype array, bool skip_nan);
+
 #endif

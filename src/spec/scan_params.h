@@ -61,8 +61,8 @@ typedef struct ndr_scan_param_axis {
 
 /* Lines run side by side or one after the other. An item is a tile, which a block scans. Where a line has several
  * tiles, each posts its total for those behind it. Items are numbered tile by tile, through all lines each time, so
- * that an item waits for smaller ones only. With NDR_SCAN_ALONE an item is whole lines, which a block has alone: of
- * scan_columns a strip of columns, with as many tiles as they need.
+ * that an item waits for smaller ones only. With NDR_SCAN_ALONE an item is a strip: a block scans all `tiles` tiles of
+ * its columns, one after the other.
  *
  * The nodes of a line are numbered through: first its tiles, then its groups of tiles where these are in groups of
  * groups, then the prefixes of the largest groups. With NDR_SCAN_CHAIN there are prefixes of tiles only. Word w of the
@@ -81,12 +81,12 @@ typedef struct ndr_scan_params {
   ndr_scan_divisor lines;        /* how many; of scan_columns: tiles of the same rows */
   ndr_scan_divisor length;       /* elements of a line */
   ndr_scan_divisor column_tiles; /* scan_columns: tiles that lie side by side */
-  int items;                     /* tiles of all lines, or with NDR_SCAN_ALONE those that begin them */
+  int items;                     /* tiles of all lines; with NDR_SCAN_ALONE strips */
   int tiles;                     /* of a line */
   long long nodes;               /* of a line; 0: nothing is posted */
   long long result_step;         /* NDR_SCAN_LONGER: from the place before a line's first to that */
   int tile_lines;                /* scan_lines: lines of a tile, if a tile has whole ones */
-  int tile;                      /* elements of a tile, or of one of its columns */
+  int tile;                      /* elements of a tile, or of one of its columns; see NDR_SCAN_LEADS, too */
   int pass;                      /* scan_bands: see there */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
@@ -103,11 +103,16 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_WHOLE 0x200u       /* tiles have whole lines, `tile_lines` of them */
 #define NDR_SCAN_ONE_KEPT 0x400u    /* kept_count is at most 1 */
 #define NDR_SCAN_ONE_AXIS 0x800u    /* scan_count is at most 1 */
-#define NDR_SCAN_ALONE 0x1000u      /* blocks have whole lines; of scan_lines, in one tile */
+#define NDR_SCAN_ALONE 0x1000u      /* scan_columns: blocks have whole columns */
 #define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
 #define NDR_SCAN_CHAIN 0x8000u      /* each tile waits for the prefix that the one before it posts */
 #define NDR_SCAN_NEAR 0x10000u      /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
 #define NDR_SCAN_ONE_START 0x20000u /* scan_lines, of whole lines: of a thread's elements at most one begins a line */
+
+/* scan_lines: a tile of whole lines, or the first of a longer one, may begin with elements that are not its own, so
+ * that it begins on a sector. A tile of whole lines is longer by these; the tiles of a longer one have room for them
+ * and the line. There is one array; it and the result are flat; a thread has at least a sector of elements. */
+#define NDR_SCAN_LEADS 0x40000u
 
 #endif

@@ -1,5 +1,6 @@
 /* Operators of one's own that read arrays beside the array, and choices for problems with such arrays, which are
  * remembered. */
+#include <math.h>
 #include <stdio.h>
 
 #include "ndreduce/operator.h"
@@ -41,6 +42,32 @@ START_TEST(each_operator_of_a_call_is_described) {
   ndr_operator_destroy(ops[0]);
   ndr_operator_destroy(ops[1]);
   assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[1], options, &results[1]), NDR_ERR_OP, "destroyed");
+}
+END_TEST
+
+/* Where no element counts, states have the values that operator.h names, also those of operators that say no more than
+ * a built-in one. */
+START_TEST(states_of_nothing_are_their_first_values) {
+  static const struct {
+    const char *text;
+    double expected;
+  } cases[] = {{"t(x): s += x -> s", 0},
+               {"t(x): p *= x -> p", 1},
+               {"t(x): m max= x -> m", -INFINITY},
+               {"t(x): m min= x -> m", INFINITY},
+               {"t(x): m max= x, s += x -> max(m, s)", 0}};
+  float nan[4] = {NAN, NAN, NAN, NAN};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ndr_op op;
+    assert_ok(ndr_operator_create(&op, cases[i].text, NULL, 0));
+    for (int64_t length = 0; length < 5; length += 4) {
+      float got[1] = {7};
+      DLTensor array = ndr_tensor(nan, NDR_F32, NDR_SHAPE(1, length)), result = ndr_tensor(got, NDR_F32, NDR_SHAPE(1));
+      assert_ok(ndreduce(&array, NDR_DIMS(1), op, &result, NDR_OPTIONS(.skip_nan = 1)));
+      ck_assert_msg(got[0] == (float)cases[i].expected, "%s over %lld: %g", cases[i].text, (long long)length, got[0]);
+    }
+    ndr_operator_destroy(op);
+  }
 }
 END_TEST
 
@@ -188,7 +215,7 @@ int main(void) {
   Suite *suite = suite_create("operands of own operators");
   suite_case(suite, "operators", 10, own_operators_read_their_arrays, constants_that_are_folded_are_operands_too,
              each_operator_of_a_call_is_described, a_plan_is_described_after_its_operators, plans_outlive_operators,
-             results_do_not_depend_on_what_else_a_call_computes, NULL);
+             results_do_not_depend_on_what_else_a_call_computes, states_of_nothing_are_their_first_values, NULL);
   suite_case(suite, "measurements", 10, choices_of_problems_with_operands_are_remembered, NULL);
   return suite_run(suite);
 }

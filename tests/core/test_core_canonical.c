@@ -205,7 +205,10 @@ START_TEST(operators_that_say_no_more_are_built_in_ones) {
       {"{t(x): s += x -> s} f32 [4,5] /0", NDR_SUM},
       {"{t(x): s += x -> s} c64 [4,5] /0 skipnan", NDR_SUM},
       {"{t(x): s += x -> s} i8 [4,5] /0 skipnan acc=f64", NDR_SUM},
-      {"{t(x): m max= x -> m} f64 [4,5] /0", NDR_MAX},
+      {"{t(x): p *= x -> p} f64 [4,5] /0", NDR_PROD},
+      {"{t(x): a |= x -> a} bool [4,5] /0 skipnan", NDR_ANY},
+      {"{t(x): m max= x -> m} f64 [4,5] /0", NDR_OP_COUNT}, /* -inf over no elements */
+      {"{t(x): m min= x -> m} f32 [4,5] /0 skipnan", NDR_OP_COUNT},
       {"{t(x): s += x -> s} bf16 [4,5] /0", NDR_SUM},
       {"{t(x): s += x -> 2 * s} f32 [4,5] /0", NDR_OP_COUNT},
       {"{t(x): s += x * 2 -> s} f32 [4,5] /0", NDR_OP_COUNT},

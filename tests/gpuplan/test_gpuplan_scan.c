@@ -65,7 +65,7 @@ static int64_t static_bytes(const ndr_scan_launch *l, int words) {
   if (l->units) {
     states += 2 * columns; /* carried */
   } else if (l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE)) {
-    states = (words * l->beside <= 8 ? 2 : 1) * states + 2 * columns; /* carried */
+    states = (words * l->beside <= 8 ? 2 : 1) * states + 2 * l->columns; /* carried */
   } else {
     states += 4 * (units / 8 * columns + units / 64 * columns + 1); /* upper */
     states += 4 * columns + (l->columns ? 2 : 3) * 5 * columns;     /* wholes, tiles */
@@ -216,6 +216,49 @@ START_TEST(too_many_tiles_are_refused) {
 }
 END_TEST
 
+/* Many columns, at pitches that are whole sectors or not, have strips whatever their dtype. */
+START_TEST(many_columns_have_strips) {
+  static const ndr_dtype dtypes[] = {NDR_U8, NDR_BF16, NDR_F32, NDR_F64, NDR_C128};
+  const ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
+  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    for (int64_t rows = 3; rows < 20000; rows *= 17)
+      for (int64_t columns = 1000000; columns < 1000002; columns++) {
+        const DLTensor array = ndr_tensor(NULL, dtypes[i], NDR_SHAPE(rows, columns));
+        const ndr_scan_call call = {&array, 0, NDR_SUM, NULL, &options};
+        ndr_scan_plan plan = {.device = compiling(), .backend = &backend};
+        assert_ok(ndr_scan_problem_make(&plan.problem, &call));
+        assert_ok(ndr_scan_choose(&plan, "columns"));
+        ck_assert_msg(ndr_scan_plan_launch(&plan)->known & NDR_SCAN_ALONE, "%s [%lld,%lld]", ndr_dtype_name(dtypes[i]),
+                      (long long)rows, (long long)columns);
+        ndr_scan_problem_free(&plan.problem);
+      }
+}
+END_TEST
+
+/* Tiles are full, but where room is left for what they lead with. */
+START_TEST(rows_fill_their_tiles) {
+  static const struct {
+    ndr_dtype dtype;
+    int64_t length;
+    int longer, lines, leads;
+  } cases[] = {{NDR_U8, 255, 0, 8, 0},   {NDR_F32, 256, 0, 16, 1}, {NDR_F32, 1024, 0, 4, 1},
+               {NDR_F32, 1023, 0, 3, 1}, {NDR_F32, 1024, 1, 4, 0}, {NDR_F64, 1024, 0, 2, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const ndr_scan_options given = {.size = sizeof given, .include_initial = cases[i].longer};
+    const DLTensor array = ndr_tensor(NULL, cases[i].dtype, NDR_SHAPE(10000, cases[i].length));
+    ndr_scan_options options;
+    ndr_scan_plan plan = {.device = compiling(), .backend = &backend};
+    assert_ok(ndr_scan_options_read(&given, &options));
+    const ndr_scan_call call = {&array, 1, NDR_SUM, NULL, &options};
+    assert_ok(ndr_scan_problem_make(&plan.problem, &call));
+    assert_ok(ndr_scan_choose(&plan, "lines"));
+    ck_assert_int_eq(ndr_scan_plan_launch(&plan)->tile_lines, cases[i].lines);
+    ck_assert_int_eq((ndr_scan_plan_launch(&plan)->known & NDR_SCAN_LEADS) != 0, cases[i].leads);
+    ndr_scan_problem_free(&plan.problem);
+  }
+}
+END_TEST
+
 /* Where scan_moved of kernels/scan/scan_tile.cuh puts the last byte of a warp's elements, from any boundary on. */
 START_TEST(warps_have_room_for_what_they_move) {
   for (int alignment = 1; alignment <= 4; alignment *= 2) {
@@ -241,6 +284,8 @@ int main(void) {
   tcase_add_test(cases, empty_arrays_have_plans);
   tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
   tcase_add_test(cases, too_many_tiles_are_refused);
+  tcase_add_test(cases, many_columns_have_strips);
+  tcase_add_test(cases, rows_fill_their_tiles);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -149,8 +149,17 @@ START_TEST(neighbours_are_one_element) {
 }
 END_TEST
 
-/* A compact array from any boundary on. */
-static void scan_from_anywhere(rng *random, const int64_t shape[3], int dim, const char *family, int number) {
+static bool has_strips(const trial *t) {
+  ndr_scan_plan *plan;
+  char text[2048];
+  assert_ok(ndr_scan_plan_create(&plan, &t->array.tensor, t->given.dim, t->given.op, NULL, &t->given.options));
+  ndr_scan_plan_describe(plan, text, sizeof text);
+  ndr_scan_plan_destroy(plan);
+  return strstr(text, "strips") != NULL;
+}
+
+/* A compact array from any boundary on. Returns whether blocks had whole columns. */
+static bool scan_from_anywhere(rng *random, const int64_t shape[3], int dim, const char *family, int number) {
   trial t;
   scan_compact(&t.given, random, shape, dim, family);
   t.array.host = t.given.array;
@@ -161,8 +170,10 @@ static void scan_from_anywhere(rng *random, const int64_t shape[3], int dim, con
   simt_controls.order = rng_once_in(random, 2) ? 0 : rng_next(random);
   assert_ok(run(&t));
   check(&t, number);
+  const bool strips = has_strips(&t);
   finish(&t);
   simt_controls.order = 0;
+  return strips;
 }
 
 /* Rows that begin anywhere between two sectors: whole ones in a tile, and longer ones. */
@@ -174,14 +185,45 @@ START_TEST(rows_begin_anywhere) {
 }
 END_TEST
 
+/* Of f64 the last bits do not depend on where rows begin. */
+START_TEST(bits_do_not_depend_on_addresses) {
+  static const int64_t lengths[] = {63, 1001, 9001};
+  rng random = {test_seed()};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    trial t;
+    test_array first;
+    make(&t, &random, NDR_F64, NDR_SHAPE(5, lengths[i]), 1, NDR_SUM, false);
+    assert_ok(scan_result(&t.given, &first, NULL));
+    for (size_t off = 0; off < 4; off++) {
+      device_array other;
+      other.host = t.given.array;
+      device_array_of(&other, machine, off * sizeof(double));
+      const DLTensor before = t.array.tensor;
+      t.array.tensor = other.tensor;
+      assert_ok(run(&t));
+      check(&t, (int)off);
+      if (off == 0) memcpy(first.memory, t.result.host.memory, first.bytes);
+      ck_assert_msg(scan_same(&first.tensor, &t.result.host.tensor), "other bits at offset %zu", off);
+      t.array.tensor = before;
+      simt_release(other.memory);
+    }
+    array_free(&first);
+    finish(&t);
+  }
+}
+END_TEST
+
 /* Enough columns that blocks have them whole: few rows, a tile of them, several, with strips of some widths. */
 START_TEST(blocks_have_whole_columns) {
   rng random = {test_seed() + (uint64_t)_i};
+  int strips = 0;
   for (int i = 0; i < 8; i++) {
     const int64_t rows = i < 3 ? rng_between(&random, 2, 20) : rng_between(&random, 20, 300);
     const int64_t columns = rng_between(&random, 100, 2000) * (rng_once_in(&random, 3) ? 1 : 4);
-    scan_from_anywhere(&random, ((const int64_t[]){rng_between(&random, 1, 3), rows, columns}), 1, "columns", i);
+    strips +=
+        scan_from_anywhere(&random, ((const int64_t[]){rng_between(&random, 1, 3), rows, columns}), 1, "columns", i);
   }
+  ck_assert_int_ge(strips, 4);
 }
 END_TEST
 
@@ -426,6 +468,7 @@ int main(void) {
   tcase_add_loop_test(cases, sizes_around_tiles, 0, 2);
   tcase_add_test(cases, neighbours_are_one_element);
   tcase_add_loop_test(cases, rows_begin_anywhere, 0, test_share() > 1 ? 1 : 4);
+  tcase_add_test(cases, bits_do_not_depend_on_addresses);
   tcase_add_loop_test(cases, blocks_have_whole_columns, 0, test_share() > 1 ? 1 : 4);
   tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
   tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 3); /* a million elements each */

@@ -154,11 +154,11 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
     insert_sorted(problem->kept, &problem->kept_count, &axis, leads);
 }
 
-/* Whether a program is no more than a built-in operator of the problem's array. */
+/* Whether a program is a built-in operator over any elements, or none. */
 static bool is_built_in(const ndr_program *program, const ndr_problem *problem) {
-  return problem->operand_count == 0 && program->part_count == 1 &&
-         ndr_program_part_is_plain(program, 0, problem->dtype) && program->parts[0].skip_nan == problem->skip_nan &&
-         ndr_program_result_part(program) == 0;
+  const ndr_op op = program->parts[0].op;
+  return problem->operand_count == 0 && op != NDR_MIN && op != NDR_MAX &&
+         ndr_program_is_built_in(program, problem->dtype, problem->skip_nan);
 }
 
 /* An operator of one's own that is no more than a built-in one, as `s += x -> s`, is that: it has its plans and bits.

@@ -54,8 +54,9 @@ typedef struct ndr_canonical {
   int64_t index_origin; /* flattened index of that element */
   int64_t result_origin[NDR_MAX_OPS];
 
-  /* Operators that are programs (lang/program.h); NULL: a built-in operator, which reads the array alone. All programs
-   * of a problem are owned by `programs_owner`. */
+  /* Operators that are programs (lang/program.h); NULL: a built-in operator, which reads the array alone, or one's own
+   * that is no more than the built-in one that `ops` then has. All programs of a problem are owned by `programs_owner`.
+   */
   const ndr_program *programs[NDR_MAX_OPS];
   struct ndr_program_owner *programs_owner;
   int operand_count;

@@ -1,17 +1,10 @@
 /* See operators.h. A program may be no more than a built-in operator, as `s += x` is `sum`: then it runs as that. */
 #include "gpuplan/operands/operators.h"
 
-/* Whether the program is a built-in operator over the array's elements. */
-static bool is_built_in(const ndr_program *program, ndr_dtype dtype, bool skip_nan) {
-  return program->part_count == 1 && ndr_program_part_is_plain(program, 0, dtype) &&
-         (program->parts[0].skip_nan == skip_nan || ndr_dtype_is_integer(dtype)) &&
-         ndr_program_result_part(program) == 0;
-}
-
 bool ndr_launch_builtin(const ndr_canonical *problem, int i, ndr_op *op) {
   const ndr_program *program = problem->programs[i];
   *op = program ? program->parts[0].op : problem->ops[i];
-  return !program || is_built_in(program, problem->dtype, problem->skip_nan);
+  return !program || ndr_program_is_built_in(program, problem->dtype, problem->skip_nan);
 }
 
 bool ndr_launch_has_program(const ndr_canonical *problem) {

@@ -11,8 +11,7 @@ enum {
   MANY_WORDS = 10,         /* a thread has several elements if their states are of no more words */
   MOST_VALUES = 24,        /* that a thread has: elements times neighbours */
   MOST_SHARED = 100 << 10, /* dynamic shared memory of a block, as several blocks are to run at a time */
-  INCOMING = 32 << 10,     /* bytes of elements that a multiprocessor is to have on their way */
-  MANY_LINES = 512,        /* so many that larger blocks do not help */
+  MANY_LINES = 512,        /* from here on larger blocks do not help */
   MOST_STATIC = 48 << 10,  /* static shared memory that a kernel can have on any GPU */
   NUMBERS_SHARED = 64,     /* static shared memory for more than states */
   TAKEN_BYTES = 256        /* of the workspace, for the number of items that blocks have taken */
@@ -58,8 +57,8 @@ static bool waits(unsigned known) {
 }
 
 /* Static shared memory of a block: scan_shared, and where tiles wait for others scan_upper and the totals of the tiles
- * in hand, scan_tiles, and of scan_lines scan_room. Where they do not, scan_shared NDR_SCAN_PLACES times, and the
- * values carried on. */
+ * in hand, scan_tiles, and of scan_lines scan_room. Where they do not, scan_exchange, and of scan_columns the values
+ * carried from tile to tile. */
 static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, int block, bool waiting) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const int across = columns ? columns : 1, groups = block / across / NDR_SCAN_GROUP;
@@ -68,7 +67,7 @@ static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int be
   const int states = block + block / 4;
   const int more = NDR_SCAN_TURNS * (upper + across) + tiles * NDR_SCAN_LEVELS * across + room;
   const int64_t bytes = (int64_t)ndr_state_size(&state) * beside * (int64_t)sizeof(double);
-  return (waiting ? states + more : NDR_SCAN_PLACES(bytes) * states + 2 * across) * bytes + NUMBERS_SHARED;
+  return (waiting ? states + more : NDR_SCAN_PLACES(bytes) * states + 2 * columns) * bytes + NUMBERS_SHARED;
 }
 
 bool ndr_scan_can_wait(const ndr_scan_problem *problem) {
@@ -159,7 +158,7 @@ static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis,
   return fits;
 }
 
-bool ndr_scan_packs(const ndr_scan_problem *problem, int64_t beside, int64_t step) {
+bool ndr_scan_can_pack(const ndr_scan_problem *problem, int64_t beside, int64_t step) {
   if (problem->kept_count == 0 || problem->scan_count != 1 || problem->place_count > 0) return false;
   if (problem->kept[0].size % beside != 0 || problem->result_step % beside != 0) return false;
   bool fits = steps_by(problem, &problem->kept[0], 1, 0) && steps_by(problem, &problem->scan[0], step, beside);
@@ -181,37 +180,37 @@ static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *
                         words > NDR_SCAN_FEW_WORDS ? NDR_SCAN_UPPER_GROUP : 1);
 }
 
-void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t abreast) {
   launch->tiles = ndr_ceil_div(problem->length, launch->tile);
-  if (launch->tiles == 1) launch->known |= NDR_SCAN_ALONE;
-  launch->items = launch->known & NDR_SCAN_ALONE ? beside : beside * launch->tiles;
-  if (waits(launch->known) && beside >= NDR_SCAN_CHAINED_LINES) launch->known |= NDR_SCAN_CHAIN;
+  if (launch->columns && launch->tiles == 1) launch->known |= NDR_SCAN_ALONE;
+  launch->items = waits(launch->known) ? abreast * launch->tiles : abreast;
+  if (waits(launch->known) && abreast >= NDR_SCAN_CHAINED_LINES) launch->known |= NDR_SCAN_CHAIN;
   launch->nodes = nodes_of(problem, launch);
 }
 
 /* Blocks that a multiprocessor is to run at a time, if it has room. Where they wait for nothing, more than keep memory
- * busy are in each other's way; strips of columns are cut for a number of blocks. */
+ * busy are in each other's way. Strips have been cut for launch->residents. */
 static int most_residents(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int words) {
   const int most = problem->operand_count > 0 || words > 2 || launch->block > NDR_SCAN_BLOCK ? 2 : 3;
   if (waits(launch->known)) return most;
   if (launch->columns) return launch->residents;
-  const int64_t blocks = ndr_ceil_div(INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside),
+  const int64_t blocks = ndr_ceil_div(NDR_SCAN_INCOMING, ndr_scan_bytes(problem, 0) * launch->tile * launch->beside),
                 many = words == 1 && most > 2 ? 4 : most;
   return blocks < 2 ? 2 : (int)(blocks < many ? blocks : many);
 }
 
+int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
+  const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
+  *dynamic = launch->columns ? columns_room(problem, turns, launch)
+                             : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
+  return *dynamic + static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known));
+}
+
 /* Sets shared memory, and how many blocks a multiprocessor runs at a time. */
 static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
-  const ndr_scan_problem *problem = &plan->problem;
-  const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
-  int64_t dynamic = launch->columns
-                        ? columns_room(problem, turns, launch)
-                        : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
-  int64_t block = dynamic +
-                  static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known)) +
-                  NDR_SCAN_RESERVED_SHARED;
-  int64_t fit = plan->device.shared_bytes_per_unit / block;
-  const int most = most_residents(problem, launch, words * launch->beside);
+  int64_t dynamic, block = ndr_scan_shared(&plan->problem, launch, &dynamic) + NDR_SCAN_RESERVED_SHARED;
+  const int64_t fit = plan->device.shared_bytes_per_unit / block;
+  const int most = most_residents(&plan->problem, launch, words * launch->beside);
   launch->shared_bytes = (unsigned)dynamic;
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }

@@ -9,7 +9,7 @@
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
   int elements;   /* that a thread has of a line */
-  int columns;    /* lines that lie side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
+  int columns;    /* elements side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
   int units;      /* of a tile of scan_bands, of `elements` rows each; 0: it is another kernel */
   int beside;     /* lines whose elements lie side by side and are one element of the kernel's; at least 1 */
   int block;      /* threads of a block that scan */
@@ -25,6 +25,7 @@ typedef struct ndr_scan_launch {
 
 enum {
   NDR_SCAN_SECTOR = 32,               /* bytes in which memory is read and written */
+  NDR_SCAN_INCOMING = 32 << 10,       /* bytes of elements that a multiprocessor is to have on their way */
   NDR_SCAN_RESERVED_SHARED = 1 << 10, /* bytes that the driver takes of shared memory for each block */
   NDR_SCAN_CHAINED_LINES = 64,        /* so many that a tile's prefix is there when the tile behind it is reached */
   NDR_SCAN_LEAST_TILE = 64,           /* elements of an average tile of scan_lines, at least */
@@ -70,7 +71,7 @@ int ndr_scan_long_block(const ndr_scan_problem *problem, const ndr_device *devic
 
 /* Whether `beside` neighbours along the first kept axis can be one element, so that all others lie whole elements
  * apart; and unless `step` is 0, whether those of a line follow each other `step` apart. */
-bool ndr_scan_packs(const ndr_scan_problem *problem, int64_t beside, int64_t step);
+bool ndr_scan_can_pack(const ndr_scan_problem *problem, int64_t beside, int64_t step);
 
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
@@ -78,9 +79,13 @@ ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
 /* Nodes of a line of `tiles` tiles in groups of `group`, which are in groups of `upper`: see scan_params.h. */
 int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
 
-/* Cuts lines into tiles of launch->tile elements, and counts a line's nodes. `beside` is how many tiles there are of
- * each number: those of all lines. */
-void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside);
+/* Cuts lines into tiles of launch->tile elements: sets tiles, items, nodes, and whether tiles are chained; blocks have
+ * whole columns where `known` says so, or where these are one tile. `abreast` is how many tiles there are of each
+ * number: those of all lines. */
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t abreast);
+
+/* Bytes of shared memory of a block, of which `dynamic` are set at launch. */
+int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
 
 /* Sets what of `known` all families have. `kept_count` is the number of axes that lines are counted over. */
 void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int kept_count);

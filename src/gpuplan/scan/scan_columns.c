@@ -8,27 +8,26 @@
 
 enum {
   MOST_WORDS = 3,       /* of a state: shared memory has room for those of all columns */
-  MOST_PACKED = 4,      /* words of the states of an element of several columns */
-  PACK_BYTES = 16,      /* of such an element, */
-  LEAST_PART = 4,       /* and of each of its parts at least: narrower ones take longer to compute than to move */
+  MOST_PACKED = 4,      /* words of the states of several columns that are one element */
+  PACK_BYTES = 16,      /* of such an element */
+  LEAST_PART = 4,       /* bytes of each of its parts: narrower ones take longer to compute than to move */
   MOST_OFF_SECTORS = 8, /* elements of a thread where rows do not begin on sectors: more in flight are slower */
 
   /* Tiles of several blocks. */
   SPLIT_COLUMNS = 32, /* of a tile */
-  LEAST_COLUMNS = 4,  /* likewise, if there are fewer */
+  LEAST_COLUMNS = 4,  /* of a tile, where there are no more */
 
   /* Strips. */
-  LEAST_STRIP = 256,     /* bytes of a row that a block reads at least, */
-  LEAST_OFF_STRIP = 512, /* where rows do not begin on sectors, and strips share some, */
-  MOST_STRIP = 1 << 10,  /* at most, */
-  FAR_ROWS = 1 << 20,    /* or any number where rows are so many bytes apart, on other pages */
+  LEAST_STRIP = 256,     /* bytes of a row that a block reads */
+  LEAST_OFF_STRIP = 512, /* where rows do not begin on sectors, so that strips share some */
+  MOST_STRIP = 1 << 10,  /* twice as many there */
+  FAR_ROWS = 1 << 20,    /* bytes from row to row, on pages of their own: then a strip may have any width */
   STRIP_STEP = 8,        /* widths differ by so many elements, as each is another kernel */
-  RESIDENTS = 2,         /* blocks of a multiprocessor, */
-  MOST_RESIDENTS = 4,    /* or so many of tiles of few rows, for as many */
-  INCOMING = 32 << 10    /* bytes on their way */
+  RESIDENTS = 2,         /* blocks of a multiprocessor */
+  MOST_RESIDENTS = 4     /* where tiles are small, so that as much is on its way */
 };
 
-/* Whether the rows of the arrays and of the result begin on sectors if the first does. */
+/* Whether the rows of a line in the arrays and in the result begin on sectors if the first does. */
 static bool is_on_sectors(const ndr_scan_problem *problem) {
   const ndr_scan_axis *axis = &problem->scan[0];
   int64_t bytes = axis->result * (int64_t)ndr_dtype_bytes(problem->result_dtype);
@@ -52,46 +51,48 @@ static int beside_of(const ndr_scan_problem *problem) {
   bool wide = (int64_t)ndr_dtype_bytes(problem->result_dtype) >= LEAST_PART;
   for (int k = 0; k <= problem->operand_count; k++) wide = wide && ndr_scan_bytes(problem, k) >= LEAST_PART;
   if (!wide || beside * ndr_state_size(&state) > MOST_PACKED || problem->kept[0].size <= beside) return 1;
-  return ndr_scan_packs(problem, beside, 0) ? (int)beside : 1;
+  return ndr_scan_can_pack(problem, beside, 0) ? (int)beside : 1;
 }
 
-/* What the width of strips depends on. `launch` has elements and residents; least, most and beside are columns: of a
- * strip, and of the sectors that it moves besides. */
+/* What the width of strips depends on. `launch` has elements and residents. */
 typedef struct strip_rules {
   const ndr_device *device;
   const ndr_scan_launch *launch;
-  int64_t least, most, beside;
+  int64_t least, most; /* columns of a strip */
+  int64_t shared;      /* columns of the sectors that it moves besides */
 } strip_rules;
 
-/* How long multiprocessors are busy with strips of `width` columns, in halves of the time that a column takes one of
- * them. Blocks that have a multiprocessor alone take longer than their share. So do blocks some of whose threads are
- * idle, as less is on its way. */
-static int64_t strips_time(const strip_rules *rules, int64_t strips, int64_t width) {
-  const int64_t residents = rules->launch->residents, units = rules->device->units, slots = residents * units;
-  const int64_t rest = strips % slots, alone = rest ? 2 * ndr_ceil_div(rest, units) + 1 : 0;
-  const int64_t halves = strips / slots * 2 * residents + (alone < 2 * residents ? alone : 2 * residents);
-  return halves * (width + rules->beside) * (8 * NDR_SCAN_BLOCK + NDR_SCAN_BLOCK % width) / NDR_SCAN_BLOCK;
+/* Time of the busiest multiprocessor, in columns. A block that has one alone takes longer than its share; idle threads
+ * have nothing on its way. (Weighed against widths that were timed on an H200.) */
+static double strips_time(const strip_rules *rules, int64_t strips, int64_t width) {
+  const int64_t residents = rules->launch->residents, slots = residents * rules->device->units;
+  const int64_t rest = strips % slots;
+  const double last = rest ? (double)ndr_ceil_div(rest, rules->device->units) + 0.5 : 0;
+  const double blocks = (double)(strips / slots * residents) + (last < (double)residents ? last : (double)residents);
+  return blocks * (double)(width + rules->shared) * (8 + (double)(NDR_SCAN_BLOCK % width) / NDR_SCAN_BLOCK);
 }
 
 /* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns. A tile has no
- * more units of threads than there are rows. */
+ * more groups of threads below each other than it takes for all rows. */
 static int strip_of(const ndr_scan_problem *packed, const strip_rules *rules) {
   const int64_t across = packed->kept[0].size, lines = packed->lines / across;
-  const int64_t enough = (int64_t)RESIDENTS * rules->device->units * 7 / 8;
-  const int64_t units = ndr_ceil_div(packed->length, rules->launch->elements);
-  const int64_t narrowest = units < NDR_SCAN_BLOCK ? NDR_SCAN_BLOCK / units : 1;
-  int64_t least = rules->least, most = rules->most, best = 0, width = 0;
-  if (across <= narrowest) return (int)across;
-  if (lines * across < least * enough) {
-    if (NDR_SCAN_BLOCK / narrowest * rules->launch->elements < packed->length) return 0;
-    least = narrowest;
+  const int64_t least_strips = (int64_t)RESIDENTS * rules->device->units * 7 / 8;
+  const int64_t groups = ndr_ceil_div(packed->length, rules->launch->elements);
+  const int64_t for_all_rows = groups < NDR_SCAN_BLOCK ? NDR_SCAN_BLOCK / groups : 1;
+  int64_t least = rules->least < NDR_SCAN_BLOCK ? rules->least : NDR_SCAN_BLOCK, most = rules->most, width = 0;
+  double best = 0;
+  if (across <= for_all_rows) return (int)across;
+  if (lines * across < least * least_strips) {
+    if (NDR_SCAN_BLOCK / for_all_rows * rules->launch->elements < packed->length) return 0;
+    least = for_all_rows;
   }
-  least = ndr_ceil_div(least > narrowest ? least : narrowest, STRIP_STEP) * STRIP_STEP;
+  least = ndr_ceil_div(least > for_all_rows ? least : for_all_rows, STRIP_STEP) * STRIP_STEP;
   if (most < least) most = least;
   if (most > NDR_SCAN_BLOCK) most = NDR_SCAN_BLOCK;
   for (int64_t w = least; w <= most; w += STRIP_STEP) {
-    const int64_t strips = lines * ndr_ceil_div(across, w), time = strips_time(rules, strips, w);
-    if (!width || (time <= best && strips >= enough)) best = time, width = w;
+    const int64_t strips = lines * ndr_ceil_div(across, w);
+    const double time = strips_time(rules, strips, w);
+    if (!width || (time <= best && strips >= least_strips)) best = time, width = w;
   }
   return (int)(width < across ? width : across);
 }
@@ -103,22 +104,24 @@ static bool cut_strips(const ndr_scan_problem *problem, const ndr_device *device
   const bool on_sectors = is_on_sectors(problem);
   const ndr_scan_problem packed = ndr_scan_pack(problem, launch->beside);
   const int64_t bytes = launch->beside * ndr_scan_widest(problem),
-                fill = INCOMING / (bytes * launch->elements * NDR_SCAN_BLOCK);
+                fill = NDR_SCAN_INCOMING / (bytes * launch->elements * NDR_SCAN_BLOCK);
+  int64_t dynamic;
   launch->residents = fill < RESIDENTS ? RESIDENTS : fill < MOST_RESIDENTS ? (int)fill : MOST_RESIDENTS;
   strip_rules rules = {device, launch, (on_sectors ? LEAST_STRIP : LEAST_OFF_STRIP) / bytes,
                        (on_sectors ? MOST_STRIP : 2 * MOST_STRIP) / bytes,
                        (on_sectors ? 1 : 3) * NDR_SCAN_SECTOR / bytes};
-  if (llabs(packed.scan[0].stride) * bytes >= FAR_ROWS) rules.most = NDR_SCAN_BLOCK;
+  if (llabs(problem->scan[0].stride) * ndr_scan_bytes(problem, 0) >= FAR_ROWS) rules.most = NDR_SCAN_BLOCK;
   launch->columns = strip_of(&packed, &rules);
   if (launch->columns == 0) return false;
   launch->known |= NDR_SCAN_ALONE;
   launch->column_tiles = ndr_ceil_div(packed.kept[0].size, launch->columns);
-  return true;
+  return ndr_scan_shared(problem, launch, &dynamic) <= device->shared_bytes_per_block;
 }
 
 /* Columns are cut into tiles, which wait for those before them. */
 static void cut_tiles(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   const int64_t across = problem->kept[0].size;
+  launch->known &= ~NDR_SCAN_ALONE;
   launch->beside = 1;
   launch->elements = elements_of(problem, device, 1);
   launch->columns = SPLIT_COLUMNS;
@@ -180,11 +183,15 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  const bool strips = (launch->known & NDR_SCAN_ALONE) != 0;
   size_t length = 0;
-  ndr_text_append(text, capacity, &length, "scan_columns, %s of %d columns, %lld%s of %d elements, %d a thread",
-                  launch->known & NDR_SCAN_ALONE ? "strips" : "tiles", launch->columns * launch->beside,
-                  (long long)launch->tiles, launch->known & NDR_SCAN_ALONE ? " tiles" : " a line", launch->tile,
-                  launch->elements);
+  if (launch->beside > 1) ndr_text_append(text, capacity, &length, "%d neighbours as one element, ", launch->beside);
+  ndr_text_append(text, capacity, &length, "scan_columns, %s of %d columns, %lld %s of %d elements, %d a thread",
+                  strips ? "strips" : "tiles", launch->columns, (long long)launch->tiles,
+                  !strips              ? "a line"
+                  : launch->tiles == 1 ? "tile"
+                                       : "tiles",
+                  launch->tile, launch->elements);
   return length;
 }
 

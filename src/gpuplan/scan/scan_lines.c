@@ -13,38 +13,6 @@ static int aligned_lines(int lines, int64_t length) {
   return lines >= 4 * apart ? lines / apart * apart : lines;
 }
 
-/* Elements that a tile may begin with besides its own, so that it begins on a sector (scan_tile::lead_of). */
-static int64_t lead_of(const ndr_scan_problem *problem, int64_t elements) {
-  const int64_t bytes = ndr_scan_bytes(problem, 0);
-  return elements * bytes % NDR_SCAN_SECTOR ? NDR_SCAN_SECTOR / bytes - 1 : 0;
-}
-
-static void cut_lines(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
-  const bool is_long = problem->length > NDR_SCAN_BLOCK * launch->elements;
-  launch->block = is_long ? ndr_scan_long_block(problem, device, launch) : NDR_SCAN_BLOCK;
-  const int most = launch->block * launch->elements, step = NDR_WARP_THREADS * launch->elements;
-  launch->lines = problem->lines;
-  launch->tile_lines = 1;
-  if (problem->length > most) {
-    const int64_t length = problem->length + lead_of(problem, problem->length);
-    const int64_t even = ndr_ceil_div(length, ndr_ceil_div(length, most));
-    launch->tile = (int)(ndr_ceil_div(even, step) * step);
-    ndr_scan_cut(problem, launch, problem->lines);
-    return;
-  }
-  launch->known |= NDR_SCAN_WHOLE;
-  if (problem->length >= launch->elements) launch->known |= NDR_SCAN_ONE_START;
-  int64_t length = problem->length > 0 ? problem->length : 1;
-  launch->tile_lines = problem->length > 0 ? aligned_lines((int)(most / length), length) : NDR_SCAN_BLOCK;
-  const int64_t lead = lead_of(problem, launch->tile_lines * length);
-  if (launch->tile_lines * length + lead > most && launch->tile_lines > 1)
-    launch->tile_lines = (int)((most - lead) / length);
-  if (problem->lines < launch->tile_lines) launch->tile_lines = (int)problem->lines;
-  launch->tile = (int)(launch->tile_lines * length);
-  launch->tiles = 1;
-  launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
-}
-
 /* Whether neighbours in a tile lie side by side in an array with stride `step` along the first scanned axis and
  * `line_step` along the first kept axis. */
 static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t step, int64_t line_step) {
@@ -53,23 +21,67 @@ static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t ste
   return along && (lines || !(known & NDR_SCAN_WHOLE));
 }
 
+/* Sets what of `known` depends on how elements lie, once it is known whether tiles have whole lines. */
+static void know_layout(const ndr_scan_problem *problem, ndr_scan_launch *launch) {
+  const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
+  const int64_t bytes = ndr_scan_bytes(problem, 0) * launch->beside;
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (is_flat(problem, launch->known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch->known |= 1u << k;
+  if (is_flat(problem, launch->known, scan->result, kept->result)) launch->known |= NDR_SCAN_FLAT_RESULT;
+  if ((launch->known & NDR_SCAN_WHOLE) && problem->length >= launch->elements) launch->known |= NDR_SCAN_ONE_START;
+  /* Sums in f64 would have other last bits for each place of a line in memory. */
+  const bool rounds = problem->result_dtype == NDR_F64 || problem->result_dtype == NDR_C128;
+  const unsigned flat = NDR_SCAN_FLAT_RESULT | 1;
+  if (!rounds && (launch->known & flat) == flat && problem->operand_count + problem->place_count == 0 &&
+      !problem->longer && 16 % bytes == 0 && NDR_SCAN_SECTOR / bytes <= launch->elements)
+    launch->known |= NDR_SCAN_LEADS;
+}
+
+/* Elements to leave room for, besides those of a tile whose next begins `elements` behind it: see NDR_SCAN_LEADS. */
+static int64_t lead_of(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t elements) {
+  const int64_t bytes = ndr_scan_bytes(problem, 0) * launch->beside;
+  return (launch->known & NDR_SCAN_LEADS) && elements * bytes % NDR_SCAN_SECTOR ? NDR_SCAN_SECTOR / bytes - 1 : 0;
+}
+
+static void cut_lines(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
+  const bool is_long = problem->length > NDR_SCAN_BLOCK * launch->elements;
+  launch->block = is_long ? ndr_scan_long_block(problem, device, launch) : NDR_SCAN_BLOCK;
+  const int most = launch->block * launch->elements, step = NDR_WARP_THREADS * launch->elements;
+  launch->lines = problem->lines;
+  launch->tile_lines = 1;
+  if (problem->length <= most) launch->known |= NDR_SCAN_WHOLE;
+  know_layout(problem, launch);
+  if (problem->length > most) {
+    const int64_t length = problem->length + lead_of(problem, launch, problem->length);
+    const int64_t even = ndr_ceil_div(length, ndr_ceil_div(length, most));
+    launch->tile = (int)(ndr_ceil_div(even, step) * step);
+    ndr_scan_cut(problem, launch, problem->lines);
+    return;
+  }
+  int64_t length = problem->length > 0 ? problem->length : 1;
+  launch->tile_lines = problem->length > 0 ? aligned_lines((int)(most / length), length) : NDR_SCAN_BLOCK;
+  const int64_t lead = lead_of(problem, launch, launch->tile_lines * length);
+  if (launch->tile_lines * length + lead > most && launch->tile_lines > 1)
+    launch->tile_lines = (int)((most - lead) / length);
+  if (problem->lines < launch->tile_lines) launch->tile_lines = (int)problem->lines;
+  launch->tile = (int)(launch->tile_lines * length);
+  launch->tiles = 1;
+  launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
+}
+
 /* How many lines lie beside each other so that their elements at a place are neighbours, and those at the next place
  * follow. 1 where lines do not lie so, or are too many for a thread to have their states. */
 static int beside_of(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const int64_t beside = problem->kept_count > 0 ? problem->kept[0].size : 1;
-  return beside * ndr_state_size(&state) <= MOST_WORDS && ndr_scan_packs(problem, beside, beside) ? (int)beside : 1;
+  return beside * ndr_state_size(&state) <= MOST_WORDS && ndr_scan_can_pack(problem, beside, beside) ? (int)beside : 1;
 }
 
 static void configure(ndr_scan_plan *plan) {
   const int beside = beside_of(&plan->problem);
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, beside), *problem = &packed;
-  const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
   ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, 0, beside), .beside = beside};
   cut_lines(problem, &plan->device, &launch);
-  for (int k = 0; k <= problem->operand_count; k++)
-    if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
-  if (is_flat(problem, launch.known, scan->result, kept->result)) launch.known |= NDR_SCAN_FLAT_RESULT;
   ndr_scan_launch_end(plan, &launch, problem->kept_count);
 }
 

@@ -6,9 +6,10 @@
  *
  * This file has what they share.
  *
- * Each element is read and written once, of scan_bands read twice. What stands before a thread's elements is combined
- * by warps, blocks and tiles; the thread begins with it, and combines its elements one after the other. The association
- * follows from a place's number and the plan alone, whichever block comes first.
+ * Each element is read and written once, of scan_bands read twice. Where there are enough columns, a block has some of
+ * them whole and waits for no other: it carries their values from tile to tile. Otherwise, what stands before a
+ * thread's elements is combined by warps, blocks and tiles; the thread begins with it, and combines its elements one
+ * after the other. The association follows from a place's number and the plan alone, whichever block comes first.
  *
  * Sums that are stored as f64 or c128 are chained instead: to each value the totals of whole groups of eight, groups of
  * groups, and so on, are added, the nearest first: far + (... + (near + own)). So sums of elements that are not
@@ -162,28 +163,31 @@ template <class UNIT> NDR_DEVICE void scan_copy_unit(UNIT *shared, const UNIT *f
 }
 
 /* An element as units of BYTES bytes. */
-template <class T, int BYTES> union scan_piece {
+template <class T, int BYTES> union scan_as_units {
   typedef typename scan_unit<BYTES>::type unit;
-  static const int units = (int)sizeof(T) / BYTES;
+  static const int count = (int)sizeof(T) / BYTES;
   T value;
-  unit single[units];
+  unit units[count];
   static NDR_DEVICE void fetch(T *shared, const T *from) {
 #pragma unroll
-    for (int u = 0; u < units; u++) scan_copy_unit((unit *)shared + u, (const unit *)from + u);
+    for (int u = 0; u < count; u++) scan_copy_unit((unit *)shared + u, (const unit *)from + u);
   }
   NDR_DEVICE void load(const T *from) {
 #pragma unroll
-    for (int u = 0; u < units; u++) single[u] = ((const unit *)from)[u];
+    for (int u = 0; u < count; u++) units[u] = ((const unit *)from)[u];
   }
   NDR_DEVICE void store(T *to) const {
 #pragma unroll
-    for (int u = 0; u < units; u++) ((unit *)to)[u] = single[u];
+    for (int u = 0; u < count; u++) ((unit *)to)[u] = units[u];
   }
 };
 
-/* The most bytes of an element that move at a time where its address is a multiple of that. */
-template <class T> NDR_DEVICE constexpr int scan_most_bytes() {
+/* The bytes of the widest unit that an element moves in, if its address is a multiple of that. */
+template <class T> NDR_DEVICE constexpr int scan_widest_unit() {
   return sizeof(T) % 16 == 0 ? 16 : (sizeof(T) & (sizeof(T) - 1)) == 0 ? (int)sizeof(T) : (int)alignof(T);
+}
+template <class T> NDR_DEVICE bool scan_moves_widest(const void *address) {
+  return scan_widest_unit<T>() == (int)alignof(T) || (u64)address % scan_widest_unit<T>() == 0;
 }
 
 /* ---- neighbours as one element ---- */
@@ -299,14 +303,14 @@ template <> struct scan_depth<1> { static const int levels = 0; };
 
 template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_shared { State totals[BLOCK + BLOCK / 4]; };
 
-/* What the threads of a block that has whole lines exchange: in one of two places in turn, so that they meet once a
- * tile. Where states are large there is one place, and they meet again behind the tile, in end(). */
+/* Shared memory for scan_before::find, in blocks that have whole lines. With two buffers, which tiles take in turn, one
+ * barrier a tile is enough. Where states are large there is one buffer, and finish_tile() is a second barrier. */
 template <class State, int BLOCK = NDR_SCAN_BLOCK> struct scan_exchange {
-  static const int places = NDR_SCAN_PLACES((int)sizeof(State));
-  scan_shared<State, BLOCK> shared[places];
-  NDR_DEVICE scan_shared<State, BLOCK> &place(int turn) { return shared[turn % places]; }
-  static NDR_DEVICE void end() {
-    if constexpr (places == 1) machine::barrier();
+  static const int buffers = NDR_SCAN_BUFFERS((int)sizeof(State));
+  scan_shared<State, BLOCK> shared[buffers];
+  NDR_DEVICE scan_shared<State, BLOCK> &buffer(int turn) { return shared[turn % buffers]; }
+  static NDR_DEVICE void finish_tile() {
+    if constexpr (buffers == 1) machine::barrier();
   }
 };
 

@@ -7,17 +7,17 @@
 /* Where a block that has whole columns is: at tile `tile` of `item`, whose tiles it takes one after the other. */
 struct scan_spot {
   int item, tile;
-  NDR_DEVICE scan_spot behind(const ndr_scan_params &p) const {
+  NDR_DEVICE scan_spot next(const ndr_scan_params &p) const {
     if (tile + 1 < p.tiles) return {item, tile + 1};
     return {item + (int)machine::blocks(), 0};
   }
 };
 
-/* What stands before a tile of such a block in a thread's column: the value that the tile before led on to. */
-template <class State> struct scan_so_far {
+/* The value of a thread's column in the last row of the tile before, in the form of scan_tiles. */
+template <class State> struct scan_carried {
   State levels[1][1];
   int count; /* 0: the column begins with this tile */
-  NDR_DEVICE scan_so_far(int tile, const State &value) : count(tile > 0) { levels[0][0] = value; }
+  NDR_DEVICE scan_carried(int tile, const State &value) : count(tile > 0) { levels[0][0] = value; }
 };
 
 /* Rows of a column that follow each other, E of which a thread has; behind the column's end they are 0. Neighbouring
@@ -33,16 +33,16 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
 
   NDR_DEVICE scan_strip(const ndr_scan_params &p, int item, int unit, int lane) {
     tile = scan_divide(p.lines, item);
-    place(p, item - tile * (int)p.lines.size, item < p.items, unit, lane);
+    locate(p, item - tile * (int)p.lines.size, item < p.items, unit, lane);
   }
   NDR_DEVICE scan_strip(const ndr_scan_params &p, const scan_spot &spot, int unit, int lane) {
     tile = spot.tile;
-    place(p, spot.item, spot.item < p.items, unit, lane);
+    locate(p, spot.item, spot.item < p.items, unit, lane);
   }
-  /* `beside`: number among the tiles of the same rows. */
-  NDR_DEVICE void place(const ndr_scan_params &p, int beside, bool exists, int unit, int lane) {
-    line = scan_divide(p.column_tiles, beside);
-    column = (i64)(beside - line * (int)p.column_tiles.size) * COLUMNS + lane;
+  /* `number`: of the tile, among those of the same rows in all lines. */
+  NDR_DEVICE void locate(const ndr_scan_params &p, int number, bool exists, int unit, int lane) {
+    line = scan_divide(p.column_tiles, number);
+    column = (i64)(number - line * (int)p.column_tiles.size) * COLUMNS + lane;
     first = (i64)tile * p.tile + unit * E;
     here = exists && unit < NDR_SCAN_BLOCK / COLUMNS && column < p.axes[0].size.size;
     i64 rows = p.length.size - first;
@@ -87,15 +87,14 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
   template <int K, class T, class... Rest>
   NDR_DEVICE void fetch_all(const ndr_scan_params &p, int turn, array_list<T, Rest...>) const {
     if constexpr (is_fetched<T>()) {
-      const int most = scan_most_bytes<T>();
       T *to = slots<K, T>(turn);
-      if (most == (int)alignof(T) || (u64)p.data[K] % most == 0)
+      if (scan_moves_widest<T>(p.data[K]))
         each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
-          scan_piece<T, most>::fetch(to + e * NDR_SCAN_BLOCK, element);
+          scan_as_units<T, scan_widest_unit<T>()>::fetch(to + e * NDR_SCAN_BLOCK, element);
         });
       else
         each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
-          scan_piece<T, (int)alignof(T)>::fetch(to + e * NDR_SCAN_BLOCK, element);
+          scan_as_units<T, (int)alignof(T)>::fetch(to + e * NDR_SCAN_BLOCK, element);
         });
     }
     if constexpr (sizeof...(Rest) > 0)
@@ -110,9 +109,9 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
       const T *from = slots<K, T>(turn);
 #pragma unroll
       for (int e = 0; e < E; e++) {
-        scan_piece<T, scan_most_bytes<T>()> piece;
-        piece.load(from + e * NDR_SCAN_BLOCK);
-        v[e] = piece.value;
+        scan_as_units<T, scan_widest_unit<T>()> element;
+        element.load(from + e * NDR_SCAN_BLOCK);
+        v[e] = element.value;
       }
     } else {
       each<of_array<K>>(p, (const T *)p.data[K],
@@ -191,16 +190,15 @@ template <class OP, u32 KNOWN, class Strip, class Prefix, int E>
 NDR_DEVICE void scan_put_column(const ndr_scan_params &p, const Strip &t, const Prefix &prefix,
                                 const typename OP::State (&s)[E]) {
   typedef typename OP::result R;
-  const int most = scan_most_bytes<R>();
-  const bool whole = most == (int)alignof(R) || (u64)p.result % most == 0;
+  const bool widest = scan_moves_widest<R>(p.result);
   t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
     bool fresh = e == 0 && !prefix.any;
-    scan_piece<R, most> piece;
-    scan_store<OP, KNOWN>(p, &piece.value, s, e, prefix.all, fresh);
-    if (whole)
-      piece.store(to);
+    scan_as_units<R, scan_widest_unit<R>()> element;
+    scan_store<OP, KNOWN>(p, &element.value, s, e, prefix.all, fresh);
+    if (widest)
+      element.store(to);
     else
-      *to = piece.value;
+      *to = element.value;
     if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
   });
 }
@@ -218,8 +216,8 @@ NDR_DEVICE void scan_take_column(const ndr_scan_params &p, const Strip &t, int t
   }
 }
 
-/* Blocks have whole columns. Warps meet once a tile even where each thread has a column of its own: side by side, they
- * read and write the sectors that they share at a time. */
+/* Blocks have whole columns. Where each thread has a column of its own nothing is exchanged, but warps still meet once
+ * a tile, so that neighbours use the sectors that they share at the same time. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
 NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
@@ -234,21 +232,21 @@ NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
 #pragma unroll 1
   while (spot.item < p.items) {
     const strip_type t(p, spot, unit, lane);
-    spot = spot.behind(p);
+    spot = spot.next(p);
     strip_type(p, spot, unit, lane).fetch_all(p, 1 - turn);
     machine::await_copies<1>();
     State s[E];
     scan_take_column<OP>(p, t, turn, OP::identity(), false, s);
     scan_before<OP, UNITS, COLUMNS> before;
-    before.find(exchange.place(turn), s[E - 1], unit, lane, 0, false);
-    const scan_so_far<State> so_far(t.tile, carried[turn][lane]);
+    before.find(exchange.buffer(turn), s[E - 1], unit, lane, 0, false);
+    const scan_carried<State> before_tile(t.tile, carried[turn][lane]);
     scan_prefix<OP, UNITS, COLUMNS> prefix;
-    prefix.collect(before, &so_far, 0);
-    prefix.apply(before, &so_far, 0, E, s);
+    prefix.collect(before, &before_tile, 0);
+    prefix.apply(before, &before_tile, 0, E, s);
     scan_put_column<OP, KNOWN>(p, t, prefix, s);
     turn = 1 - turn;
     if (unit == UNITS - 1) carried[turn][lane] = s[E - 1];
-    if (UNITS == 1 || exchange.places == 1) machine::barrier();
+    if (UNITS == 1 || exchange.buffers == 1) machine::barrier();
   }
 }
 

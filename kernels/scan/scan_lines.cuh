@@ -31,7 +31,7 @@ template <class Tile, bool FIRST> struct scan_course {
   /* Whether the thread's element e, at which this is, begins a line. FIRST: the tile begins a longer line, behind what
    * it leads with. */
   NDR_DEVICE bool begins(int e) const { return counts ? at == 0 : (Tile::whole || FIRST) && e == start; }
-  NDR_DEVICE int number(int e) const { return counts ? after : after + (start > 0 && e >= start); }
+  NDR_DEVICE int line_of(int e) const { return counts ? after : after + (start > 0 && e >= start); }
   NDR_DEVICE void go_on() {
     if (counts && ++at == length) at = 0, after++;
   }
@@ -87,7 +87,7 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
       s[e] = OP::of(x[e], p);
       if (!(fresh[e] || (OP::chained && first))) s[e] = OP::joined(e > 0 ? s[e > 0 ? e - 1 : 0] : run, s[e]);
       if ((KNOWN & NDR_SCAN_LONGER) && fresh[e] && begin + from + e < t.count)
-        scan_put_none<OP, KNOWN>(p, t.line + course.number(from + e));
+        scan_put_none<OP, KNOWN>(p, t.line + course.line_of(from + e));
       course.go_on();
     }
     run = s[N - 1];
@@ -118,9 +118,9 @@ template <class OP, class Arrays, int E, int BLOCK, u32 KNOWN> NDR_DEVICE void s
     machine::await_copies<1>();
     machine::warp_barrier();
     scan_before<OP, BLOCK, 1> before;
-    scan_total<false, OP, tile_type, E>(p, t, turn, before, exchange.place(turn));
+    scan_total<false, OP, tile_type, E>(p, t, turn, before, exchange.buffer(turn));
     scan_finish<false, OP, tile_type, E, KNOWN>(p, t, turn, before, none);
-    exchange.end();
+    exchange.finish_tile();
   }
 }
 

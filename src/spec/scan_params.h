@@ -40,9 +40,8 @@
 #define NDR_SCAN_TURNS 4
 #define NDR_SCAN_TURNS_ALONE 2
 
-/* Places for what the threads of a block that has whole lines exchange, states of `bytes` bytes: two, which tiles take
- * in turn, unless they are large. */
-#define NDR_SCAN_PLACES(bytes) ((bytes) <= 64 ? 2 : 1)
+/* Buffers for what the threads of a block that has whole lines exchange, states of `bytes` bytes: see scan_exchange. */
+#define NDR_SCAN_BUFFERS(bytes) ((bytes) <= 64 ? 2 : 1)
 
 /* A size to divide by, as in ndr_param_axis: n / size is (n * magic) >> (32 + shift) for n < 2^31; magic is 0 where
  * size is 1 or beyond. */

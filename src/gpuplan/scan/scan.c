@@ -67,7 +67,7 @@ static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int be
   const int states = block + block / 4;
   const int more = NDR_SCAN_TURNS * (upper + across) + tiles * NDR_SCAN_LEVELS * across + room;
   const int64_t bytes = (int64_t)ndr_state_size(&state) * beside * (int64_t)sizeof(double);
-  return (waiting ? states + more : NDR_SCAN_PLACES(bytes) * states + 2 * columns) * bytes + NUMBERS_SHARED;
+  return (waiting ? states + more : NDR_SCAN_BUFFERS(bytes) * states + 2 * columns) * bytes + NUMBERS_SHARED;
 }
 
 bool ndr_scan_can_wait(const ndr_scan_problem *problem) {

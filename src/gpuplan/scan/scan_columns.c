@@ -72,21 +72,22 @@ static double strips_time(const strip_rules *rules, int64_t strips, int64_t widt
   return blocks * (double)(width + rules->shared) * (8 + (double)(NDR_SCAN_BLOCK % width) / NDR_SCAN_BLOCK);
 }
 
-/* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns. A tile has no
- * more groups of threads below each other than it takes for all rows. */
+/* Columns of a strip, which a block has from the first row to the last; 0: there are too few columns, and more rows
+ * than two tiles have. A tile has no more groups of threads below each other than it takes for all rows. */
 static int strip_of(const ndr_scan_problem *packed, const strip_rules *rules) {
   const int64_t across = packed->kept[0].size, lines = packed->lines / across;
   const int64_t least_strips = (int64_t)RESIDENTS * rules->device->units * 7 / 8;
   const int64_t groups = ndr_ceil_div(packed->length, rules->launch->elements);
   const int64_t for_all_rows = groups < NDR_SCAN_BLOCK ? NDR_SCAN_BLOCK / groups : 1;
+  const int64_t narrowest = ndr_ceil_div(for_all_rows, STRIP_STEP) * STRIP_STEP;
   int64_t least = rules->least < NDR_SCAN_BLOCK ? rules->least : NDR_SCAN_BLOCK, most = rules->most, width = 0;
   double best = 0;
   if (across <= for_all_rows) return (int)across;
   if (lines * across < least * least_strips) {
-    if (NDR_SCAN_BLOCK / for_all_rows * rules->launch->elements < packed->length) return 0;
-    least = for_all_rows;
+    if (2 * (NDR_SCAN_BLOCK / narrowest) * rules->launch->elements < packed->length) return 0;
+    least = narrowest;
   }
-  least = ndr_ceil_div(least > for_all_rows ? least : for_all_rows, STRIP_STEP) * STRIP_STEP;
+  least = ndr_ceil_div(least > narrowest ? least : narrowest, STRIP_STEP) * STRIP_STEP;
   if (most < least) most = least;
   if (most > NDR_SCAN_BLOCK) most = NDR_SCAN_BLOCK;
   for (int64_t w = least; w <= most; w += STRIP_STEP) {

@@ -161,13 +161,14 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   }
 
   /* Starts to bring in the warp's elements, which lie side by side from first_byte on; `here` of them are the tile's.
-   */
-  template <class T> static NDR_DEVICE void fetch_flat(const unsigned char *first_byte, int here, unsigned char *to) {
+   * The first `skipped` bytes may lie before the array: vectors that have none of the others are not read. */
+  template <class T>
+  static NDR_DEVICE void fetch_flat(const unsigned char *first_byte, int skipped, int here, unsigned char *to) {
     typedef typename scan_chunk<T, E>::unit unit;
     const int lane = machine::thread() & (NDR_WARP - 1);
     const int before = (int)((u64)first_byte % 16), bytes = here > 0 ? here * (int)sizeof(T) : 0;
     const int vectors = warp_elements * (int)sizeof(T) / 16 + (alignof(T) < 4);
-    if (alignof(T) >= 4 && before == 0 && here == warp_elements) {
+    if (alignof(T) >= 4 && before == 0 && skipped < 16 && here == warp_elements) {
 #pragma unroll
       for (int i = 0; i < vectors / NDR_WARP; i++)
         machine::copy_vector(to + scan_moved(i * NDR_WARP * 16, lane * 16), first_byte + lane * 16 + i * NDR_WARP * 16);
@@ -176,12 +177,13 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
                              first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
     } else if (alignof(T) < 4 || before == 0) {
       const unsigned char *boundary = first_byte - before;
-      const int end = before + bytes, whole_end = end & ~15,
-                rest = (whole_end < before ? before : whole_end) + lane * (int)sizeof(unit);
+      const int begin = before > skipped ? before : skipped, end = before + bytes, whole_end = end & ~15,
+                rest = (whole_end < begin ? begin : whole_end) + lane * (int)sizeof(unit);
 #pragma unroll
       for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
         int byte = (i * NDR_WARP + lane) * 16;
-        if (bytes > 0 && byte < whole_end) machine::copy_vector(to + scan_moved(byte), boundary + byte);
+        if (bytes > 0 && byte + 16 > begin && byte < whole_end)
+          machine::copy_vector(to + scan_moved(byte), boundary + byte);
       }
       if (bytes > 0 && rest < end) scan_copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
     } else if constexpr (alignof(T) >= 4) {
@@ -197,7 +199,8 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     const T *from = (const T *)p.data[K];
     const i64 at = start<of_array<K>>(p);
     if constexpr (flat<K>()) {
-      fetch_flat<T>((const unsigned char *)(from + at - lead + begin), here, to);
+      const int skipped = begin == 0 ? lead * (int)sizeof(T) : 0;
+      fetch_flat<T>((const unsigned char *)(from + at - lead + begin), skipped, here, to);
       return;
     }
 #pragma unroll

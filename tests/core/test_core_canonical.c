@@ -216,7 +216,11 @@ START_TEST(operators_that_say_no_more_are_built_in_ones) {
       {"{t(x): s += x -> s} f32 [4,5] /0 where=bool[5,1]", NDR_OP_COUNT},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    ndr_canonical p = problem_of(cases[i].text);
+    ndr_request request;
+    ndr_canonical p;
+    request_of(cases[i].text, &request);
+    assert_ok(ndr_canonical_make(&p, &request));
+    ndr_request_free(&request);
     const bool built_in = cases[i].op != NDR_OP_COUNT;
     ck_assert_msg((p.programs[0] == NULL) == built_in && (!built_in || (int)p.ops[0] == cases[i].op), "%s",
                   cases[i].text);

@@ -66,9 +66,9 @@ typedef struct strip_rules {
  * have nothing on its way. (Weighed against widths that were timed on an H200.) */
 static double strips_time(const strip_rules *rules, int64_t strips, int64_t width) {
   const int64_t residents = rules->launch->residents, slots = residents * rules->device->units;
-  const int64_t rest = strips % slots;
+  const int64_t rest = strips % slots, rounds = strips / slots;
   const double last = rest ? (double)ndr_ceil_div(rest, rules->device->units) + 0.5 : 0;
-  const double blocks = (double)(strips / slots * residents) + (last < (double)residents ? last : (double)residents);
+  const double blocks = (double)(rounds * residents) + (last < (double)residents ? last : (double)residents);
   return blocks * (double)(width + rules->shared) * (8 + (double)(NDR_SCAN_BLOCK % width) / NDR_SCAN_BLOCK);
 }
 

@@ -9,7 +9,8 @@
  * Each element is read and written once, of scan_bands read twice. Where there are enough columns, a block has some of
  * them whole and waits for no other: it carries their values from tile to tile. Otherwise, what stands before a
  * thread's elements is combined by warps, blocks and tiles; the thread begins with it, and combines its elements one
- * after the other. The association follows from a place's number and the plan alone, whichever block comes first.
+ * after the other. The association follows from a place's number and the plan, whichever block comes first; with
+ * NDR_SCAN_LEADS also from where the line begins in a sector.
  *
  * Sums that are stored as f64 or c128 are chained instead: to each value the totals of whole groups of eight, groups of
  * groups, and so on, are added, the nearest first: far + (... + (near + own)). So sums of elements that are not

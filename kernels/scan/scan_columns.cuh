@@ -246,7 +246,10 @@ NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
     scan_put_column<OP, KNOWN>(p, t, prefix, s);
     turn = 1 - turn;
     if (unit == UNITS - 1) carried[turn][lane] = s[E - 1];
-    if (UNITS == 1 || exchange.buffers == 1) machine::barrier();
+    if (UNITS == 1)
+      machine::barrier();
+    else
+      exchange.finish_tile();
   }
 }
 

@@ -86,7 +86,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     } else {
       const int bytes = Arrays::bytes(0);
       const u64 from = (u64)p.data[0] + (u64)(scan_place<KNOWN, of_array<0>>(p, line, 0) * bytes);
-      const int past = (int)(from % 32) / bytes;
+      const int past = (int)(from % NDR_SCAN_SECTOR) / bytes;
       const i64 capacity = whole ? machine::threads() * E : (i64)p.tile * p.tiles;
       return from % bytes == 0 && (whole ? p.tile : p.length.size) + past <= capacity ? past : 0;
     }

@@ -12,6 +12,9 @@
 #define NDR_SCAN_BLOCK 256
 #define NDR_SCAN_LONG_BLOCK 384
 
+/* Bytes in which memory is read and written. */
+#define NDR_SCAN_SECTOR 32
+
 /* Units of which one level of prefixes is made. */
 #define NDR_SCAN_GROUP 8
 

@@ -17,7 +17,8 @@ typedef struct scan_case {
 /* A scan of an array with at most `most` elements or so: sizes around the lengths of runs and blocks, any strides, any
  * options. Free with scan_free. */
 void scan_random(scan_case *made, rng *random, int64_t most);
-/* A random scan of a compact array along `dim`, by a family: exclusive or not, of any dtype that the family runs. */
+
+/* The same of a compact array along `dim`, by a family: exclusive or not, of any dtype that the family runs. */
 void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim, const char *family);
 
 /* One that family bands can run: [1 to 3,rows,columns] along 1, of random elements, by that family. */

@@ -136,17 +136,15 @@ static void pack_axis(const ndr_scan_problem *problem, ndr_scan_axis *axis, int 
 
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside) {
   ndr_scan_problem packed = *problem;
-  const int whole = problem->kept[0].size == beside; /* no axis is left of the first */
   if (beside == 1) return packed;
   packed.lines /= beside;
   packed.result_step /= beside;
-  packed.kept_count -= whole;
   packed.kept[0].size /= beside;
-  for (int a = whole; a < problem->kept_count; a++) {
-    if (whole) packed.kept[a - 1] = problem->kept[a];
-    if (a > 0) pack_axis(problem, &packed.kept[a - whole], beside);
-  }
+  for (int a = 1; a < packed.kept_count; a++) pack_axis(problem, &packed.kept[a], beside);
   for (int a = 0; a < packed.scan_count; a++) pack_axis(problem, &packed.scan[a], beside);
+  if (packed.kept[0].size > 1) return packed;
+  packed.kept_count--;
+  memmove(packed.kept, packed.kept + 1, (size_t)packed.kept_count * sizeof *packed.kept);
   return packed;
 }
 

@@ -24,7 +24,6 @@ typedef struct ndr_scan_launch {
 } ndr_scan_launch;
 
 enum {
-  NDR_SCAN_SECTOR = 32,               /* bytes in which memory is read and written */
   NDR_SCAN_INCOMING = 32 << 10,       /* bytes of elements that a multiprocessor is to have on their way */
   NDR_SCAN_RESERVED_SHARED = 1 << 10, /* bytes that the driver takes of shared memory for each block */
   NDR_SCAN_CHAINED_LINES = 64,        /* so many that a tile's prefix is there when the tile behind it is reached */
@@ -75,6 +74,11 @@ bool ndr_scan_can_pack(const ndr_scan_problem *problem, int64_t beside, int64_t 
 
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
+
+/* Whether results have all digits of the states: f64 and c128. */
+static inline bool ndr_scan_stores_f64(const ndr_scan_problem *problem) {
+  return problem->result_dtype == NDR_F64 || problem->result_dtype == NDR_C128;
+}
 
 /* Nodes of a line of `tiles` tiles in groups of `group`, which are in groups of `upper`: see scan_params.h. */
 int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);

@@ -90,8 +90,7 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   if (problem->longer) return "results have a row more";
   if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
   bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
-  if (rounds && (problem->result_dtype == NDR_F64 || problem->result_dtype == NDR_C128))
-    return "sums in f64 might decrease where a chunk begins";
+  if (rounds && ndr_scan_stores_f64(problem)) return "sums in f64 might decrease where a chunk begins";
   if (problem->kept_count == 0 || problem->scan_count != 1 || kept->size < 2 || kept->size > MOST_COLUMNS)
     return "there are not 2 to 256 lines side by side";
   if (kept->stride != 1 || kept->result != 1 || scan->stride != kept->size || scan->result != kept->size)

@@ -29,11 +29,11 @@ static void know_layout(const ndr_scan_problem *problem, ndr_scan_launch *launch
     if (is_flat(problem, launch->known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch->known |= 1u << k;
   if (is_flat(problem, launch->known, scan->result, kept->result)) launch->known |= NDR_SCAN_FLAT_RESULT;
   if ((launch->known & NDR_SCAN_WHOLE) && problem->length >= launch->elements) launch->known |= NDR_SCAN_ONE_START;
-  /* Sums in f64 would have other last bits for each place of a line in memory. */
-  const bool rounds = problem->result_dtype == NDR_F64 || problem->result_dtype == NDR_C128;
   const unsigned flat = NDR_SCAN_FLAT_RESULT | 1;
-  if (!rounds && (launch->known & flat) == flat && problem->operand_count + problem->place_count == 0 &&
-      !problem->longer && 16 % bytes == 0 && NDR_SCAN_SECTOR / bytes <= launch->elements)
+  /* Results in f64 would have other last bits for each place of a line in memory. */
+  if (!ndr_scan_stores_f64(problem) && (launch->known & flat) == flat &&
+      problem->operand_count + problem->place_count == 0 && !problem->longer && 16 % bytes == 0 &&
+      NDR_SCAN_SECTOR / bytes <= launch->elements)
     launch->known |= NDR_SCAN_LEADS;
 }
 

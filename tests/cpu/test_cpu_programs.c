@@ -349,6 +349,68 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
   finish(&own);
 }
 
+/* ---- polynomials ---- */
+
+/* Horner's rule with each product and each sum rounded to the dtype. */
+static double value_by_steps(ndr_dtype dtype, const double *c, int count, double x) {
+  volatile double value = c[count - 1];
+  volatile float narrow = (float)value;
+  for (int k = count - 2; k >= 0; k--) {
+    if (dtype == NDR_F32) {
+      narrow = narrow * (float)x;
+      narrow = narrow + (float)c[k];
+    } else {
+      value = value * x;
+      value = value + c[k];
+    }
+  }
+  return dtype == NDR_F32 ? (double)narrow : value;
+}
+
+/* Each output is the polynomial of one element, with `count` coefficients. The steps are one instruction or several;
+ * `written` are written out by hand. */
+static void check_polynomial(rng *random, ndr_dtype dtype, int count, bool written) {
+  enum { ELEMENTS = 1100 };
+  double c[24];
+  char text[1024], *end = text;
+  setting s = {.array_count = 1, .how = FILL_SMALL};
+  outcome made;
+  s.problem = (ndr_problem)NDR_PROBLEM_INIT;
+  assert_ok(ndr_problem_parse(dtype == NDR_F32 ? "sum f32 [1100,1] /1" : "sum f64 [1100,1] /1", &s.problem));
+  array_of_case(&s.arrays[0], &s.problem);
+  array_fill(&s.arrays[0], random, FILL_UNIT);
+  for (int k = 0; k < count; k++) c[k] = (double)rng_between(random, -8, 8) / 7;
+  end += sprintf(end, "p(x; c[%d]): s += ", count);
+  for (int k = 0; written && k < count - 1; k++) end += sprintf(end, k % 2 ? "(c[%d] + x * " : "(x * ", k);
+  if (written) end += sprintf(end, "c[%d]", count - 1);
+  for (int k = count - 2; written && k >= 0; k--) end += k % 2 ? sprintf(end, ")") : sprintf(end, " + c[%d])", k);
+  sprintf(end, written ? " -> s" : "poly(x, c) -> s");
+  ndr_op bare;
+  assert_ok(ndr_operator_create(&bare, text, NULL, 0));
+  assert_ok(ndr_operator_bind(&s.own, bare, c, count));
+  ndr_operator_destroy(bare);
+  s.problem.ops[0] = s.own;
+  ck_assert(run(&s, NULL, 1, &made));
+  element *x = array_elements(&s.arrays[0].tensor), *got = array_elements(&made.results[0].tensor);
+  for (int i = 0; i < ELEMENTS; i++) {
+    double expected = value_by_steps(dtype, c, count, (double)x[i].re);
+    ck_assert_msg((double)got[i].re == expected, "%s, x = %.17g: %.17g, not %.17g", text, (double)x[i].re,
+                  (double)got[i].re, expected);
+  }
+  free(x);
+  free(got);
+  free_results(&made);
+  finish(&s);
+}
+
+static void check_polynomials(rng *random, ndr_dtype dtype) {
+  if (dtype != NDR_F32 && dtype != NDR_F64) return;
+  for (int count = 2; count <= 20; count++) {
+    check_polynomial(random, dtype, count, false);
+    check_polynomial(random, dtype, count, true);
+  }
+}
+
 /* ---- the tests ---- */
 
 static void check_all(const char *isa, void (*check_one)(rng *, ndr_dtype)) {
@@ -403,6 +465,21 @@ START_TEST(fused_avx512) {
 }
 END_TEST
 
+START_TEST(polynomials_baseline) {
+  check_all("baseline", check_polynomials);
+}
+END_TEST
+
+START_TEST(polynomials_avx2) {
+  check_all("avx2", check_polynomials);
+}
+END_TEST
+
+START_TEST(polynomials_avx512) {
+  check_all("avx512", check_polynomials);
+}
+END_TEST
+
 static void check_bits(rng *random, ndr_dtype dtype) {
   check_same(random, dtype, "f(x): s += x -> s", NDR_SUM);
   check_same(random, dtype, "f(x): s *= x -> s", NDR_PROD);
@@ -422,6 +499,7 @@ int main(void) {
   suite_case(suite, "options", 300, options_baseline, options_avx2, options_avx512, NULL);
   suite_case(suite, "own operators", 300, own_baseline, own_avx2, own_avx512, NULL);
   suite_case(suite, "fused", 300, fused_baseline, fused_avx2, fused_avx512, NULL);
+  suite_case(suite, "polynomials", 300, polynomials_baseline, polynomials_avx2, polynomials_avx512, NULL);
   suite_case(suite, "bits", 300, updates_have_the_bits_of_built_in_operators, NULL);
   return suite_run(suite);
 }

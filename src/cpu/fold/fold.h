@@ -110,8 +110,21 @@ typedef void ndr_convert(const void *from, void *to, int64_t count);
 typedef void ndr_step(const void *a, const void *b, const void *c, void *out, int64_t count);
 
 /* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones. MULTIPLY_ADD is
- * a * b + c with the product rounded first, and MULTIPLY_ADD_CONSTANT the same with the first c for all. */
-enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_MULTIPLY_ADD, NDR_STEP_MULTIPLY_ADD_CONSTANT, NDR_STEP_COUNT };
+ * a * b + c with the product rounded first, and MULTIPLY_ADD_CONSTANT the same with the first c for all. That is
+ * Horner's rule with one coefficient: HORNER_2 continues with ... * b + c[1], and so on up to HORNER_8. */
+enum {
+  NDR_STEP_SCALE = NDR_NODE_SELECT + 1,
+  NDR_STEP_MULTIPLY_ADD,
+  NDR_STEP_MULTIPLY_ADD_CONSTANT,
+  NDR_STEP_HORNER_2,
+  NDR_STEP_HORNER_3,
+  NDR_STEP_HORNER_4,
+  NDR_STEP_HORNER_5,
+  NDR_STEP_HORNER_6,
+  NDR_STEP_HORNER_7,
+  NDR_STEP_HORNER_8,
+  NDR_STEP_COUNT
+};
 
 /* What the kernels of factors.h fold. */
 typedef enum ndr_factors {

@@ -137,6 +137,31 @@ MULTIPLY_ADD(f32, float)
 MULTIPLY_ADD(f64, double)
 #undef MULTIPLY_ADD
 
+#define HORNER(coefficients, name, type)                                                                               \
+  static void step_horner_##coefficients##_##name(const void *a_, const void *b_, const void *c_, void *out_,          \
+                                                  int64_t count) {                                                     \
+    const type *restrict a = a_, *restrict b = b_;                                                                     \
+    type *restrict out = out_, c[coefficients];                                                                        \
+    memcpy(c, c_, sizeof c);                                                                                           \
+    for (int64_t l = 0; l < count; l++) {                                                                              \
+      type value = a[l];                                                                                               \
+      _Pragma("GCC unroll 8") for (int k = 0; k < coefficients; k++) value = value * b[l] + c[k];                      \
+      out[l] = value;                                                                                                  \
+    }                                                                                                                  \
+  }
+#define EVERY_HORNER(name, type)                                                                                       \
+  HORNER(2, name, type)                                                                                                \
+  HORNER(3, name, type)                                                                                                \
+  HORNER(4, name, type)                                                                                                \
+  HORNER(5, name, type)                                                                                                \
+  HORNER(6, name, type)                                                                                                \
+  HORNER(7, name, type)                                                                                                \
+  HORNER(8, name, type)
+EVERY_HORNER(f32, float)
+EVERY_HORNER(f64, double)
+#undef EVERY_HORNER
+#undef HORNER
+
 #define SELECT(name, type)                                                                                             \
   static void step_select_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {          \
     const uint8_t *restrict a = a_;                                                                                    \

@@ -180,13 +180,39 @@ static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a,
   }
 }
 
+/* before * x + addend, where `before` is an instruction of Horner's rule with the same x, as one instruction; -1 where
+ * it is none, or has as many coefficients as there are instructions for. */
+static int horner(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int before, int x, int addend) {
+  const ndr_value begun = code->values[before];
+  if (begun.kind != NDR_VALUE_STEP || begun.from != dtype || begun.number < NDR_STEP_MULTIPLY_ADD_CONSTANT ||
+      begun.number >= NDR_STEP_HORNER_8)
+    return -1;
+  bool first = begun.number == NDR_STEP_MULTIPLY_ADD_CONSTANT, turned = first && begun.b != x && begun.a == x;
+  if (!turned && begun.b != x) return -1;
+  int coefficients = begun.number - NDR_STEP_MULTIPLY_ADD_CONSTANT + 2;
+  int list = ndr_code_add(code, (ndr_value){.kind = NDR_VALUE_LIST,
+                                            .number = (int16_t)coefficients,
+                                            .from = (uint8_t)dtype,
+                                            .dtype = (uint8_t)dtype,
+                                            .a = begun.c,
+                                            .b = (int16_t)addend,
+                                            .c = -1});
+  return ndr_code_step(code, isa, begun.number + 1, dtype, turned ? begun.b : begun.a, x, list);
+}
+
 /* A product and `addend` as one instruction; -1 if `product` is none. A product that others need, too, is computed
  * twice. */
 static int multiply_add(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int product, int addend) {
-  const ndr_value *p = &code->values[product];
+  const ndr_value p = code->values[product];
+  bool multiplies = p.kind == NDR_VALUE_STEP && p.number == NDR_NODE_MULTIPLY && !p.constant;
   int number = code->values[addend].constant ? NDR_STEP_MULTIPLY_ADD_CONSTANT : NDR_STEP_MULTIPLY_ADD;
-  bool multiplies = p->kind == NDR_VALUE_STEP && p->number == NDR_NODE_MULTIPLY && !p->constant;
-  return multiplies && isa->step[number][dtype] ? ndr_code_step(code, isa, number, dtype, p->a, p->b, addend) : -1;
+  if (!multiplies || !isa->step[number][dtype]) return -1;
+  int longer = -1;
+  if (number == NDR_STEP_MULTIPLY_ADD_CONSTANT) {
+    longer = horner(code, isa, dtype, p.a, p.b, addend);
+    if (longer < 0) longer = horner(code, isa, dtype, p.b, p.a, addend);
+  }
+  return longer < 0 ? ndr_code_step(code, isa, number, dtype, p.a, p.b, addend) : longer;
 }
 
 static int sum_value(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int a, int b) {

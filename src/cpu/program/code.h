@@ -25,7 +25,8 @@ typedef enum ndr_value_kind {
   NDR_VALUE_CONSTANT, /* `bits` */
   NDR_VALUE_INDEX,    /* place index `number` */
   NDR_VALUE_CONVERT,  /* a, whose dtype is `from` */
-  NDR_VALUE_STEP      /* the instruction step[number][from] of a, b and c */
+  NDR_VALUE_STEP,     /* the instruction step[number][from] of a, b and c */
+  NDR_VALUE_LIST      /* `number` constants: those of a, another list or a single one, and b behind them */
 } ndr_value_kind;
 
 typedef enum ndr_value_place { NDR_IN_ARRAY, NDR_IN_REGISTER, NDR_IN_TILE } ndr_value_place;

@@ -51,6 +51,10 @@ static void run_value(const ndr_isa *isa, const ndr_code *code, int i, const ndr
   case NDR_VALUE_STEP:
     isa->step[value->number][value->from](operand[0], operand[1], operand[2], out, strip->count);
     return;
+  case NDR_VALUE_LIST:
+    memcpy(out, operand[0], (size_t)((value->number - 1) * bytes));
+    memcpy(out + (value->number - 1) * bytes, operand[1], (size_t)bytes);
+    return;
   }
 }
 

@@ -100,7 +100,8 @@ typedef struct answer {
   ndr_problem problem;         /* dims in the order in which they are named; of a scan none */
   int scan_dim;                /* the dim that is scanned */
   const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
-  ndr_op ops[NDR_MAX_OPS];     /* those of the options, for this dataset */
+  const struct besides *besides; /* while the dataset is reduced and written */
+  ndr_op ops[NDR_MAX_OPS]; /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -302,7 +303,8 @@ typedef struct besides {
   ndr_h5_operand operands[MOST_BESIDES];
   const ndr_h5_operand *pointers[MOST_BESIDES];
   char *names[MOST_BESIDES];
-  char *condition; /* of --where, with the dims' numbers; NULL: there is none */
+  char *sources[MOST_BESIDES]; /* where named arrays are from: "b.nc:/tas", "/tas" of the input, or "coordinate" */
+  char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
   int dims[MOST_BESIDES];
@@ -325,6 +327,9 @@ bool names_file_alone(const char *text);
  * describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
+
+/* Says to the writer where those are from that have names. */
+bool besides_tell(const besides *b, ndr_h5_writer *writer);
 
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);

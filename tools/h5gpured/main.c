@@ -138,6 +138,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   add_group_dims(a, &dim_count, dims);
   if (!operators_open(options, a->info, where, a->ops)) return false;
   besides b;
+  a->besides = &b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
   if (good && (options->part_count || !ranks_leads()))
@@ -147,6 +148,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   else if (good)
     good = results_allocate(a, where) && reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
   besides_close(&b);
+  a->besides = NULL;
   operators_close(options, a->ops);
   return good;
 }

@@ -85,6 +85,19 @@ ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *grou
   return NDR_OK;
 }
 
+ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *const *names, const char *const *sources) {
+  if (!writer || (count > 0 && (!names || !sources)))
+    return ndr_fail(NDR_ERR_ARGUMENT, "writer, names or sources is a null pointer");
+  if (count < 0) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d", count);
+  for (int i = 0; i < count; i++)
+    if (!names[i] || !sources[i])
+      return ndr_fail(NDR_ERR_ARGUMENT, "%s %d is a null pointer", names[i] ? "source" : "name", i);
+  NDR_TRY(ndr_writer_check(writer));
+  if (!ndr_with_set(&writer->with, count, names, sources))
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  return NDR_OK;
+}
+
 static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer_options *options) {
   *options = (ndr_h5_writer_options)NDR_H5_WRITER_OPTIONS_INIT;
   if (given) NDR_TRY(ndr_sized_read(given, options, sizeof *options, "options", "NDR_H5_WRITER_OPTIONS_INIT"));
@@ -270,6 +283,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_order_free(&writer->order);
   ndr_cf_copies_free(&writer->copies);
   ndr_remarks_free(&writer->remarks);
+  ndr_with_free(&writer->with);
   ndr_atomic_file_close(&writer->file);
   free(writer->history);
   free(writer->comment);

@@ -26,8 +26,8 @@ static bool is_listed(const char *name, const char *const *list) {
 }
 
 /* Written anew. */
-static const char *const own[] = {"units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where",
-                                  NULL};
+static const char *const own[] = {
+    "units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where", "ndreduce_with", NULL};
 static const char *const packing[] = {"scale_factor", "add_offset", NULL};
 /* Numbers of the type that the input is stored as. */
 static const char *const elements[] = {
@@ -108,6 +108,16 @@ static char *make_methods(const ndr_label *label, const char *const *names, cons
   return all;
 }
 
+/* `op` is the text of an operator of one's own, or NULL. */
+static ndr_status put_with(const ndr_label *label, const char *op, hid_t variable) {
+  char *text = NULL;
+  if (!label->with) return NDR_OK;
+  if (!ndr_with_text(label->with, op, label->where, &text)) return fail_memory(label);
+  ndr_status status = put(variable, "ndreduce_with", text) ? NDR_OK : fail_put(label);
+  free(text);
+  return status;
+}
+
 ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable) {
   ndr_op_texts texts = {NULL, NULL, NULL};
   char *before = NULL, *methods = NULL;
@@ -120,6 +130,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
       !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
         put(variable, "ndreduce_parameters", texts.parameters) && put(variable, "ndreduce_where", label->where)))
     status = fail_put(label);
+  if (status == NDR_OK) status = put_with(label, texts.text, variable);
   free(before);
   free(methods);
   ndr_op_texts_free(&texts);

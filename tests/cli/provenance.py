@@ -55,6 +55,14 @@ def check_sources_by_result(folder):
     assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
 
 
+def check_parameters(folder):
+    """Also beside an operator that reads more arrays."""
+    make_inputs(folder)
+    with folder.reduce("a.nc:/x", "-d", "time", "--op", FIT, "--op", HOT, "--set", "t=1.5", "--set", "c=1,1e-30", "--with", "y=b.nc") as out:
+        assert attributes(out["x_hot"])["ndreduce_parameters"] == "t=1.5 c=1,1e-30"
+        assert "ndreduce_parameters" not in attributes(out["x_fit"])
+
+
 def check_sources_of_series(folder):
     make_inputs(folder)
     series = ["--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT]
@@ -81,7 +89,7 @@ def check_explain(folder):
                      "beside   lat f64 [2], in memory"], lines
 
 
-CHECKS = [check_sources_in_files, check_sources_by_result, check_sources_of_series, check_sources_of_merged_parts, check_explain]
+CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts, check_explain]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What results say of how they were made: operators of one's own, and the arrays beside the dataset: provenance.py TOOL
 """
+import json
 import shutil
 import sys
 
@@ -80,6 +81,23 @@ def check_sources_of_merged_parts(folder):
         assert attributes(out["x"])["ndreduce_with"] == "y: b.nc:/z; lat: coordinate"
 
 
+def check_json(folder):
+    """It says what the attributes of files say."""
+    make_inputs(folder)
+    arguments = ["a.nc:/x", "-d", "time", "--op", FIT, "--op", HOT, "--op", "mean", "--set", "t=1.5", "--set", "c=1,1e-30",
+                 "--with", "y=b.nc", "--where", "z > t"]
+    lines, _ = folder.run(*arguments, "--json")
+    for line, name in zip(lines.decode().splitlines(), ("fit", "hot", "mean"), strict=True):
+        said = json.loads(line)
+        with folder.reduce(*arguments) as out:
+            kept = attributes(out["x_" + name])
+        parameters = " ".join(f"{key}={','.join(f'{value:g}' for value in values)}" for key, values in said.get("parameters", {}).items())
+        with_text = "; ".join(f"{key}: {value}" for key, value in said["with"].items())
+        found = {"ndreduce_operator": said.get("operator"), "ndreduce_parameters": parameters or None, "ndreduce_where": said["where"],
+                 "ndreduce_with": with_text}
+        assert found == {key: kept.get(key) for key in found}, (found, kept)
+
+
 def check_explain(folder):
     make_inputs(folder)
     _, said = folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "y > lat", "--with", "y=b.nc:/z", "--weights", "lat",
@@ -89,7 +107,8 @@ def check_explain(folder):
                      "beside   lat f64 [2], in memory"], lines
 
 
-CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts, check_explain]
+CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
+          check_json, check_explain]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

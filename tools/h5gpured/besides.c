@@ -427,6 +427,19 @@ void besides_close(besides *b) {
   weights_free(&b->by);
 }
 
+static bool has_name(const char *text, const char *name) {
+  const char *found;
+  int length;
+  while (text && (length = expression_name(&text, &found)) > 0)
+    if ((int)strlen(name) == length && strncmp(found, name, (size_t)length) == 0) return true;
+  return false;
+}
+
+bool besides_read(const besides *b, int i, const char *op_text) {
+  const char *name = b->operands[i].name;
+  return name && (has_name(op_text, name) || has_name(b->condition, name));
+}
+
 bool besides_tell(const besides *b, ndr_h5_writer *writer) {
   const char *names[MOST_BESIDES], *sources[MOST_BESIDES];
   int count = 0;

@@ -264,6 +264,18 @@ bool operators_open(const h5gpured_options *options, const ndr_h5_info *info, co
 void operators_close(const h5gpured_options *options, const ndr_op *ops);
 void operators_free(h5gpured_options *options);
 
+/* What an operator of one's own is made of. */
+typedef struct operator_parts {
+  char *text; /* as the library spells it; to be freed */
+  int parameter_count;
+  named_value parameters[MOST_VALUES]; /* of --set */
+  int value_counts[MOST_VALUES];       /* of each parameter */
+  double values[MOST_VALUES];          /* of all of them, one after the other */
+} operator_parts;
+
+/* `op` is bound. False where there is no memory. */
+bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts);
+
 bool is_named(const named_value *value, const char *name, int length);
 
 /* The next name of an array or a number in an expression, from *text on; *text is moved behind it. Returns its length,
@@ -327,6 +339,9 @@ bool names_file_alone(const char *text);
  * describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
+
+/* Whether the condition or an operator's text, which may be NULL, reads array i by its name. */
+bool besides_read(const besides *b, int i, const char *op_text);
 
 /* Says to the writer where those are from that have names. */
 bool besides_tell(const besides *b, ndr_h5_writer *writer);

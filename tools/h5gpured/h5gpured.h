@@ -119,6 +119,10 @@ char *states_note(int argc, char **argv);
  * long as the array. The array is to be freed; NULL: out of memory. */
 char **states_words(char *note, int *count);
 
+/* Complains of the library's last error, under --merge. If a file is of another job than the first, names the options
+ * in which their command lines differ. Always false. */
+bool states_fail(const h5gpured_options *options);
+
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
 ndr_h5_access input_access(const h5gpured_options *options);
@@ -371,6 +375,9 @@ void groups_unfold(answer *a);
 
 /* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
 char *weights_comment(const char *list);
+
+/* Prints a word of a command line as a shell would want it typed again. */
+void print_argument(const char *text, FILE *stream);
 
 /* "DATE: h5gpured ARGUMENTS", or, if `part_argc` is not 0, "DATE: h5gpured PART_ARGUMENTS; h5gpured ARGUMENTS". To be
  * freed; NULL: out of memory. */

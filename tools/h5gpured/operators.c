@@ -267,13 +267,22 @@ static char *read_head(const h5gpured_options *options, int i, const ndr_h5_info
   return good ? NULL : fail_memory();
 }
 
+/* A result's name, and its cell_methods, would be taken for the built-in operator's. */
+static bool is_built_in(const char *name) {
+  ndr_op op;
+  return ndr_op_parse(name, &op) == NDR_OK;
+}
+
 static char *parse(h5gpured_options *options, int i, head *h) {
   char *wrong = read_head(options, i, NULL, h, &options->op_dims[i]);
   if (wrong) return wrong;
   options->op_names[i] = h->text ? strndup(h->text, (size_t)h->name_length) : NULL;
   if (!options->op_names[i]) return fail_memory();
-  for (int k = 0; k < options->op_count; k++)
-    if (k != i && (k < i || !options->op_texts[k]) && strcmp(op_name(options, k), options->op_names[i]) == 0)
+  if (is_built_in(options->op_names[i]))
+    return reason("--op '%s': %s is a built-in operator: call yours otherwise", options->op_texts[i],
+                  options->op_names[i]);
+  for (int k = 0; k < i; k++)
+    if (strcmp(op_name(options, k), options->op_names[i]) == 0)
       return reason("--op: %s is named twice", options->op_names[i]);
   return NULL;
 }

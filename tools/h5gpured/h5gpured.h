@@ -391,9 +391,9 @@ void name_options(char *text);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where several datasets are answered, one after the other: from complaints_begin on a reason that has been given of
- * the dataset before is only counted, until complaints_end says of how many more it is true. `where`, FILE:/PATH as
- * complaints begin with it, must live until the next of these calls; NULL: no dataset is at hand. */
-void complaints_begin(const char *where);
+ * the dataset before is only counted, until complaints_end says of how many more it is true. `path`, as it stands
+ * behind names of files, must live until the next of these calls; NULL: no dataset is at hand. */
+void complaints_begin(const char *path);
 void complaints_end(void);
 
 /* Complain of the library's last error, with or without the name of a dataset before it. Always false. */

@@ -98,6 +98,26 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_units_of_weights(folder):
+    """Weighted sums are of another quantity, unless weights are numbers; means are of the same."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["x"].attrs.update({"units": "K", "standard_name": "air_temperature"})
+        file["time"].attrs["units"] = "days since 2001-01-01"
+        for name, units in (("area", "m2"), ("part", "1"), ("blank", " ")):
+            file[name] = np.ones(2)
+            file[name].attrs["units"] = units
+            attach(file[name], file["lat"])
+    for weights, units in (("/area", "K m2"), ("/part", "K"), ("/blank", "K"), ("lat:cos", "K"), ("lat", None), ("time:days", "K days"),
+                           ("lat:cos,time:days", "K days"), ("time:days,lat", None)):
+        with folder.reduce("a.nc:/x", "-d", "time,lat", "--op", "sum,norm2,mean", "--weights", weights) as out:
+            found = {op: attributes(out["x_" + op]) for op in ("sum", "norm2", "mean")}
+        same = units == "K"
+        assert found["sum"].get("units") == units and ("standard_name" in found["sum"]) == same, (weights, found)
+        assert found["norm2"].get("units") == ("K" if same else None) and ("standard_name" in found["norm2"]) == same, (weights, found)
+        assert found["mean"]["units"] == "K" and "standard_name" in found["mean"], (weights, found)
+
+
 def check_explain(folder):
     make_inputs(folder)
     _, said = folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "y > lat", "--with", "y=b.nc:/z", "--weights", "lat",
@@ -108,7 +128,7 @@ def check_explain(folder):
 
 
 CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
-          check_json, check_explain]
+          check_json, check_units_of_weights, check_explain]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

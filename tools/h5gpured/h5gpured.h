@@ -97,11 +97,11 @@ typedef struct kept_groups {
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem;         /* dims in the order in which they are named; of a scan none */
-  int scan_dim;                /* the dim that is scanned */
-  const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
+  ndr_problem problem;           /* dims in the order in which they are named; of a scan none */
+  int scan_dim;                  /* the dim that is scanned */
+  const ndr_h5_groups *groups;   /* of --by and --coarsen, kept for the next answer; or NULL */
   const struct besides *besides; /* while the dataset is reduced and written */
-  ndr_op ops[NDR_MAX_OPS]; /* those of the options, for this dataset */
+  ndr_op ops[NDR_MAX_OPS];       /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -245,6 +245,7 @@ bool member_open_in(const members *m, int input, const member *one, const ndr_h5
 typedef struct weights {
   DLTensor tensor;
   ndr_h5_dataset *dataset;
+  const char *units; /* "" for those of coordinates; NULL: weights are numbers */
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;
@@ -347,7 +348,7 @@ bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info,
 /* Whether the condition or an operator's text, which may be NULL, reads array i by its name. */
 bool besides_read(const besides *b, int i, const char *op_text);
 
-/* Says to the writer where those are from that have names. */
+/* Says to the writer where those are from that have names, and what units the weights have. */
 bool besides_tell(const besides *b, ndr_h5_writer *writer);
 
 /* Puts them into the options of a reduction. */

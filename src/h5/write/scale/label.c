@@ -19,6 +19,17 @@ bool ndr_label_may_miss(const ndr_label *label) {
   return left_out;
 }
 
+static bool has_role(const ndr_problem *problem, ndr_role role) {
+  for (int i = 0; problem && i < problem->operand_count; i++)
+    if (problem->operands[i].role == role) return true;
+  return false;
+}
+
+/* Whether weights make the result another quantity than the source's. */
+static bool is_weighed(const ndr_label *label) {
+  return label->weight_units && ndr_cf_attributes_has_weights(label->op) && has_role(label->problem, NDR_WEIGHTS);
+}
+
 static bool is_listed(const char *name, const char *const *list) {
   for (; *list; list++)
     if (strcmp(name, *list) == 0) return true;
@@ -49,7 +60,7 @@ static bool keeps(void *user, const char *name) {
   if (is_listed(name, missing) && ndr_label_may_miss(label)) return false;
   if (is_listed(name, packing)) return ndr_cf_attributes_is_packed(label->op) && !source->unpack.scaled;
   if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
-  return ndr_cf_attributes_is_quantity(label->op) || !is_listed(name, kinds);
+  return (ndr_cf_attributes_is_quantity(label->op) && !is_weighed(label)) || !is_listed(name, kinds);
 }
 
 /* The units are those of what packed numbers stand for, not of their sum. */
@@ -77,7 +88,9 @@ static ndr_status fail_memory(const ndr_label *label) {
 static ndr_status put_units(const ndr_label *label, hid_t variable) {
   char *before = NULL, *units = NULL;
   if (has_units(label) && !ndr_hdf_get_text(label->source->id, "units", &before)) return fail_put(label);
-  ndr_status status = ndr_cf_attributes_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
+  bool made = ndr_cf_attributes_units(before, label->op, &units);
+  if (made && is_weighed(label)) made = ndr_cf_attributes_weigh(&units, label->op, label->weight_units);
+  ndr_status status = made ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
   free(before);
   free(units);

@@ -17,6 +17,7 @@ typedef struct ndr_label {
   const ndr_h5_groups *groups; /* NULL: the result has none */
   const char *comment;         /* in brackets behind the method; NULL for none */
   const char *where;           /* the condition that elements met; NULL for none */
+  const char *weight_units;    /* "": not known; NULL: weights are numbers, or there are none */
   const ndr_with *with;        /* where arrays beside the source are from; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;

@@ -76,6 +76,18 @@ NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_
  * have no groups. */
 NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *groups);
 
+/* Says where the arrays are from that operators of one's own and a condition read beside the sources of results that
+ * are added from now on. names[i] is what they call an array, and sources[i] a text for people, as "b.nc:/tas". The
+ * attribute ndreduce_with of a result then names those that its own operator or the condition reads: "y: b.nc:/tas;
+ * lat: coordinate". The texts are copied; a count of 0 forgets those of the call before. */
+NDR_API ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *const *names,
+                                      const char *const *sources);
+
+/* Says what units the weights have of the results that are added from now on: a weighted sum then has the product of
+ * units, "K m2", and a weighted norm2 none; neither has the standard_name of the source. "": they are not known, and a
+ * sum has none, either. NULL: weights are numbers. The text is copied. */
+NDR_API ndr_status ndr_h5_writer_weight_units(ndr_h5_writer *writer, const char *units);
+
 /* Adds the result of the problem's ops[i] over `source` as dataset `name`, which is not "" or ".". A name with "/",
  * GROUP/NAME, puts it into a group; then all that belongs to it lies in groups as in the input, and groups have the
  * attributes that those of the same path have there. With it are written:

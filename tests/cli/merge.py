@@ -7,6 +7,7 @@ fewer parts and damages a file in fewer places. Exits 77, which CTest shows as s
 """
 import os
 import random
+import struct
 import sys
 
 from problems import run_in_folder
@@ -67,6 +68,22 @@ def damaged(content):
     yield content + b"\0"
 
 
+def sealed(content):
+    """A file of states with the checksum of what it has: of all but the bytes of the states."""
+    words = struct.unpack("<5Q", content[:40])
+    begin, end, check, ranges = 0, 40 + words[3] + words[4], 0xcbf29ce484222325, []
+    while True:
+        ranges.append(content[begin:end + 32])
+        stage, _, _, count = struct.unpack("<4q", content[end:end + 32])
+        begin = end + 32 + count
+        if stage == -1:
+            break
+        end = begin
+    for byte in b"".join(ranges):
+        check = (check ^ byte) * 0x100000001b3 % 2**64
+    return content[:-8] + struct.pack("<Q", check)
+
+
 def check_refusals(tool, folder, problems):
     def refused(words, status, *said):
         end = run(tool, folder, *words)
@@ -81,7 +98,14 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "s2"], 1, "parts 1,3 of 3 are missing")
     refused(["--merge", "fourth"], 1, "parts 1,3-4 of 4 are missing")
     refused(["--merge", "s1", "s2", "s3", "s2"], 1, "s2: is part 2 of 3, as s2 is")
-    refused(["--merge", "s1", "other", "s3"], 1, "other: has partial states of another job (max", "), not of this one (sum,var")
+    refused(["--merge", "s1", "other", "s3"], 1, "other: has partial states of another job (max", "), not of this one (sum,var",
+            "; other was made with --op max, s1 with --op sum,var")
+    for more, said in ((["--skipna"], "other was made with --skipna, s1 without"),
+                       (["--where", "x > 1", "-k"], "other was made with --keepdims --where 'x > 1', s1 without")):
+        run(tool, folder, *job, *more, "--part", "2/3", "--state", "other", "-t", "1")
+        refused(["--merge", "s1", "other", "s3"], 1, f"; {said}")
+    run(tool, folder, *job[:3], "--part", "2/3", "--state", "other")
+    refused(["--merge", "s1", "other", "s3"], 1, "; s1 was made with --op sum,var, other without")
     for option in (["--op", "max"], ["-d", "0"], ["--raw"], ["--where", "x > 1"], ["--scan", "sum"], ["--list"], ["--part", "1/2", "--state", "s"]):
         refused(["--merge", *option, "s1", "s2", "s3"], 2, "--merge", "--list" if option == ["--list"] else
                 "--dims" if option[0] == "-d" else option[0])
@@ -93,9 +117,19 @@ def check_refusals(tool, folder, problems):
         good = file.read()
     for words, status, said in EVIL:
         with open(os.path.join(folder, "evil"), "wb") as file:
-            file.write(good.replace(b"--op\x1fsum,var", words))
+            file.write(sealed(good.replace(b"--op\x1fsum,var", words)))
         refused(["--merge", "evil", "s2", "s3"], status, said)
         refused(["--merge", "evil", "s2", "s3", "-o", "bad.nc"], status, said)
+    run(tool, folder, *job, "-k", "--part", "2/3", "--state", "other")
+    with open(os.path.join(folder, "other"), "rb") as file:
+        good = file.read()
+    for words in (b"--op\x1f-k\x1f--st", b"--unknown=1", b"a.nc\x1fb.nc\x1f--"):
+        with open(os.path.join(folder, "evil"), "wb") as file:
+            file.write(sealed(good.replace(b"--op\x1fsum,var", words.ljust(12, b"k"))))
+        refused(["--merge", "s1", "evil", "s3", "-o", "bad.nc"], 1, "evil: has partial states of another job (")
+    left = [name for name in os.listdir(folder) if "bad.nc" in name]
+    if left:
+        problems.append(f"a refused merge left {left}")
     for name in ("victim", "bad.nc"):
         if os.path.exists(os.path.join(folder, name)):
             problems.append(f"words in a file of states wrote {name}")

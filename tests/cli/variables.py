@@ -232,6 +232,28 @@ def check_series(folder):
 # ---- Patterns --------------------------------------------------------------------------------------------------------
 
 
+def make_alike(folder, name, start, spacing):
+    """Four variables over time and lat, and two over lat alone, all with an attribute that netCDF cannot read."""
+    with h5py.File(folder.file(name), "w") as file:
+        scales = [make_scale(file, "time", start + np.arange(2.0)), make_scale(file, "lat", spacing * np.arange(3.0))]
+        for path, dims in (("a", 0), ("ab", 0), ("group/a", 0), ("group/b", 0), ("u", 1), ("v", 1)):
+            put(file, path, np.ones((2, 3)[dims:]), *scales[dims:], levels=np.zeros((2, 2)))
+
+
+def check_a_reason_is_given_once(folder):
+    """Of a series, too, whose files a sentence names; and of copies as of results."""
+    for name, start, spacing in (("one.nc", 0, 10), ("two.nc", 2, 10), ("far.nc", 2, 11)):
+        make_alike(folder, name, start, spacing)
+    more = "h5gpured: the same is true of %d more datasets\n"
+    _, errors = folder.run("--concat", "time", "-d", "time", "one.nc", "far.nc", status=1)
+    assert errors == ("h5gpured: far.nc:/a: its lat[1] is 11, that of one.nc:/a is 10; files of a series have the same coordinates "
+                      "along its other dims\n" + more % 3), errors
+    lacks = "h5gpured: one.nc:/a: the attribute levels is left out: it has several dims, which netCDF cannot read\n"
+    for series in (["one.nc"], ["--concat", "time", "one.nc", "two.nc"]):
+        _, errors = folder.run("-d", "time", "-q", "--overwrite", "-o", "out.nc", *series)
+        assert errors == lacks + more % 5, errors
+
+
 def make_groups(folder):
     with h5py.File(folder.file("groups.nc"), "w", track_order=True) as file:
         lon = make_scale(file, "lon", np.arange(3.0))

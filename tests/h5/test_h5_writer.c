@@ -442,6 +442,25 @@ static void assert_units(const char *units, ndr_op op, const char *wanted) {
   free(text);
 }
 
+/* `weights` are the units of weights. */
+static void assert_weighed(const char *units, ndr_op op, const char *weights, const char *wanted) {
+  char *text = units ? strdup(units) : NULL;
+  ck_assert(ndr_cf_attributes_weigh(&text, op, weights));
+  ck_assert_pstr_eq(text, wanted);
+  free(text);
+}
+
+START_TEST(units_follow_the_weights) {
+  assert_weighed("K", NDR_SUM, "m2", "K m2");
+  assert_weighed("1", NDR_SUM, "m2", "m2");
+  assert_weighed(NULL, NDR_SUM, "m2", NULL);
+  assert_weighed("K", NDR_SUM, "", NULL);
+  assert_weighed("K", NDR_SUM, "days since 2001-01-01", NULL);
+  assert_weighed("K", NDR_NORM2, "m2", NULL);
+  ck_assert(!ndr_cf_attributes_has_weights(NDR_MEAN) && !ndr_cf_attributes_has_weights(NDR_VALID));
+}
+END_TEST
+
 START_TEST(units_follow_the_operator) {
   assert_units("K", NDR_SUM, "K");
   assert_units("K", NDR_VAR, "K2");
@@ -466,6 +485,7 @@ int main(void) {
              bytes_can_be_written_instead, coordinates_of_a_series_are_read_once,
              scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
              files_of_sources_are_refused, NULL);
-  suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
+  suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator,
+             units_follow_the_weights, NULL);
   return suite_run(suite);
 }

@@ -15,12 +15,21 @@
 static const char *name;
 static int failed;
 
+/* Why stdout cannot be printed to: what was lost before is not known, but a further byte will meet the same. */
+static int find_reason(void) {
+  clearerr(stdout);
+  errno = 0;
+  if (fputc('\n', stdout) != EOF) fflush(stdout);
+  return errno;
+}
+
 /* Runs when the program ends, however its parts call exit. Nothing can be said of an exit's status any more but by
  * ending at once. */
 static void check_stdout(void) {
   int lost = ferror(stdout);
   errno = 0;
   if (fflush(stdout) == 0 && !lost) return;
+  if (errno == 0) errno = find_reason();
   fprintf(stderr, "%s: the answer cannot be printed%s%s\n", name, errno ? ": " : "", errno ? strerror(errno) : "");
   _exit(failed);
 }

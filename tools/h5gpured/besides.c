@@ -110,8 +110,17 @@ static char *with_text(const search *s, const char *text, const char *part) {
   return whole;
 }
 
+/* The texts with commas between them; to be freed. */
+static char *join_texts(int count, char *const *texts) {
+  char *joined = NULL;
+  size_t length;
+  FILE *to = open_memstream(&joined, &length);
+  for (int i = 0; to && i < count; i++) fprintf(to, "%s%s", i ? ", " : "", texts[i]);
+  return to && fclose(to) == 0 ? joined : NULL;
+}
+
 static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
-                        ndr_h5_dataset **dataset) {
+                        ndr_h5_dataset **dataset, char **source) {
   char *texts[MOST_VALUES] = {NULL};
   int count = 0;
   bool good = true;
@@ -121,6 +130,7 @@ static bool open_series(const search *s, const named_value *name, const char *pa
     texts[count] = with_text(s, with->value, part);
     good = texts[count++] || fail_memory(s);
   }
+  good = good && ((*source = join_texts(count, texts)) || fail_memory(s));
   good = good && input_open_series(s->options, count, (const char *const *)texts, access, dataset);
   for (int i = 0; i < count; i++) free(texts[i]);
   return good;
@@ -138,17 +148,18 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   return found;
 }
 
-/* `count` datasets, one after the other. */
-static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset) {
+/* `count` datasets, one after the other. Sets *source to what they are, FILE:/PATH; it is freed before. */
+static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset,
+                      char **source) {
   const ndr_h5_access access = access_for(s, NDR_WITH);
   char option[DIM_CHARS];
   snprintf(option, sizeof option, "--with %.*s", with->length < 300 ? with->length : 300, with->name);
-  if (count > 1) return open_series(s, with, part, &access, dataset);
-  char *text = with_text(s, with->value, part);
-  bool good = text && (open_text(s, text, &access, dataset) == NDR_OK || refuse(s, option));
-  if (!text) fail_memory(s);
-  free(text);
-  return good;
+  free(*source);
+  *source = NULL;
+  if (count > 1) return open_series(s, with, part, &access, dataset, source);
+  *source = with_text(s, with->value, part);
+  if (!*source) return fail_memory(s);
+  return open_text(s, *source, &access, dataset) == NDR_OK || refuse(s, option);
 }
 
 /* Whether an array has the dim along which files follow each other, but is not as long. */
@@ -200,15 +211,16 @@ static bool is_other_path(const search *s, const named_value *with, const ndr_h5
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = add(s, NDR_WITH);
   if (!operand) return false;
+  char **source = &s->b->sources[s->b->count - 1];
   operand->name = name;
-  if (!open_with(s, with, count, "", &operand->dataset)) return false;
+  if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
   if (is_other_path(s, with, operand->dataset))
     return refuse_file_alone(s->options, s->info, s->where, "--with", with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
-  return open_with(s, with, count, s->options->select_along, &operand->dataset);
+  return open_with(s, with, count, s->options->select_along, &operand->dataset, source);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
@@ -236,6 +248,7 @@ static bool add_coordinate(const search *s, const char *name, int d) {
   operand->name = name;
   operand->tensor = &s->b->tensors[i];
   operand->dims = &s->b->dims[i];
+  if (!(s->b->sources[i] = strdup("coordinate"))) return fail_memory(s);
   return ndr_h5_coordinate(s->dataset, d, values) == NDR_OK || fail();
 }
 
@@ -288,7 +301,8 @@ static bool add_name(const search *s, const char *name, const char *option) {
   }
   operand->name = name;
   operand->dataset = dataset;
-  return open_in_each(s, operand);
+  char **source = &s->b->sources[s->b->count - 1];
+  return ((*source = strdup(ndr_h5_describe(dataset)->dataset)) || fail_memory(s)) && open_in_each(s, operand);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {
@@ -407,9 +421,36 @@ void besides_close(besides *b) {
     if (b->operands[i].dataset != b->by.dataset) ndr_h5_close(b->operands[i].dataset);
     free(b->tensors[i].data);
     free(b->names[i]);
+    free(b->sources[i]);
   }
   free(b->condition);
   weights_free(&b->by);
+}
+
+static bool has_name(const char *text, const char *name) {
+  const char *found;
+  int length;
+  while (text && (length = expression_name(&text, &found)) > 0)
+    if ((int)strlen(name) == length && strncmp(found, name, (size_t)length) == 0) return true;
+  return false;
+}
+
+bool besides_read(const besides *b, int i, const char *op_text) {
+  const char *name = b->operands[i].name;
+  return name && (has_name(op_text, name) || has_name(b->condition, name));
+}
+
+bool besides_tell(const besides *b, ndr_h5_writer *writer) {
+  const char *names[MOST_BESIDES], *sources[MOST_BESIDES];
+  int count = 0;
+  for (int i = 0; i < b->count; i++) {
+    if (!b->operands[i].name) continue;
+    names[count] = b->operands[i].name;
+    sources[count++] = b->sources[i];
+  }
+  return (ndr_h5_writer_with(writer, count, names, sources) == NDR_OK &&
+          ndr_h5_writer_weight_units(writer, b->by.units) == NDR_OK) ||
+         fail();
 }
 
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how) {

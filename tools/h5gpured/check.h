@@ -7,6 +7,8 @@
 
 extern const char *const format_names[]; /* of each output_format, for --format */
 
+extern const cli *const options_table;
+
 /* What h5gpured does instead of one whole reduction, and what a reduction lacks: bits of cli_option.not_with. */
 enum { WITH_LIST = 1, WITH_SCAN = 2, WITH_MERGE = 4, WITH_PART = 8, WITHOUT_VARIANCE = 16, WITHOUT_WEIGHTS = 32 };
 

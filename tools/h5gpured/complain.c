@@ -53,43 +53,68 @@ static void say_line(const char *text) {
 
 /* ---- One reason for many datasets -------------------------------------------------------------------------------- */
 
-/* The dataset that complaints are of, as FILE:/PATH; the reason that was given last, and of how many more it is true.
- */
+/* The path of the dataset that complaints are of; the reason that was given last, without it, and of how many more
+ * datasets that is true. */
 static struct {
-  const char *where;
+  const char *path;
   char *reason;
   int repeated;
 } given;
 
+/* Whether a path ends here, rather than goes on. */
+static bool ends_path(char next) {
+  return next == 0 || strchr(":;, [", next);
+}
+
+/* The text without the path behind files' names, which a sentence on a series has twice; to be freed. NULL where it
+ * has no such path, or there is no memory. */
+static char *without_path(const char *text, const char *path) {
+  size_t length = path ? strlen(path) : 0, at = 0;
+  bool found = false;
+  char *rest = length ? malloc(strlen(text) + 1) : NULL;
+  for (const char *c = text; rest && *c; c++) {
+    rest[at++] = *c;
+    if (*c != ':' || strncmp(c + 1, path, length) != 0 || !ends_path(c[1 + length])) continue;
+    c += length;
+    found = true;
+  }
+  if (rest) rest[at] = 0;
+  if (found) return rest;
+  free(rest);
+  return NULL;
+}
+
 /* Whether the reason of a complaint of the dataset is the last one again. */
 static bool is_repeated(const char *text) {
-  size_t length = given.where ? strlen(given.where) : 0;
-  if (length == 0 || strncmp(text, given.where, length) != 0 || text[length] != ':') {
+  char *reason = without_path(text, given.path);
+  if (!reason) {
     if (given.repeated) complaints_end(); /* it would stand behind a line of something else */
     return false;
   }
-  const char *reason = text + length;
   bool same = given.reason && strcmp(given.reason, reason) == 0;
   given.repeated += same;
-  if (same) return true;
-  complaints_end();
-  given.reason = strdup(reason);
-  return false;
+  if (!same) {
+    complaints_end();
+    given.reason = reason;
+    return false;
+  }
+  free(reason);
+  return true;
 }
 
-void complaints_begin(const char *where) {
-  given.where = where;
+void complaints_begin(const char *path) {
+  given.path = path;
 }
 
 void complaints_end(void) {
   int count = given.repeated;
-  const char *where = given.where;
+  const char *path = given.path;
   given.repeated = 0;
-  given.where = NULL;
+  given.path = NULL;
   free(given.reason);
   given.reason = NULL;
   if (count) complain("the same is true of %d more dataset%s", count, count == 1 ? "" : "s");
-  given.where = where;
+  given.path = path;
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */

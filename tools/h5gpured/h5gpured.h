@@ -97,10 +97,11 @@ typedef struct kept_groups {
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem;         /* dims in the order in which they are named; of a scan none */
-  int scan_dim;                /* the dim that is scanned */
-  const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
-  ndr_op ops[NDR_MAX_OPS];     /* those of the options, for this dataset */
+  ndr_problem problem;           /* dims in the order in which they are named; of a scan none */
+  int scan_dim;                  /* the dim that is scanned */
+  const ndr_h5_groups *groups;   /* of --by and --coarsen, kept for the next answer; or NULL */
+  const struct besides *besides; /* while the dataset is reduced and written */
+  ndr_op ops[NDR_MAX_OPS];       /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -117,6 +118,10 @@ char *states_note(int argc, char **argv);
 /* The words in such a text, as an array like argv, whose first place is NULL. The text is changed, and must live as
  * long as the array. The array is to be freed; NULL: out of memory. */
 char **states_words(char *note, int *count);
+
+/* Complains of the library's last error, under --merge. If a file is of another job than the first, names the options
+ * in which their command lines differ. Always false. */
+bool states_fail(const h5gpured_options *options);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
@@ -240,6 +245,7 @@ bool member_open_in(const members *m, int input, const member *one, const ndr_h5
 typedef struct weights {
   DLTensor tensor;
   ndr_h5_dataset *dataset;
+  const char *units; /* "" for those of coordinates; NULL: weights are numbers */
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;
@@ -262,6 +268,18 @@ char *operators_make(h5gpured_options *options);
 bool operators_open(const h5gpured_options *options, const ndr_h5_info *info, const char *where, ndr_op *ops);
 void operators_close(const h5gpured_options *options, const ndr_op *ops);
 void operators_free(h5gpured_options *options);
+
+/* What an operator of one's own is made of. */
+typedef struct operator_parts {
+  char *text; /* as the library spells it; to be freed */
+  int parameter_count;
+  named_value parameters[MOST_VALUES]; /* of --set */
+  int value_counts[MOST_VALUES];       /* of each parameter */
+  double values[MOST_VALUES];          /* of all of them, one after the other */
+} operator_parts;
+
+/* `op` is bound. False where there is no memory. */
+bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts);
 
 bool is_named(const named_value *value, const char *name, int length);
 
@@ -302,7 +320,8 @@ typedef struct besides {
   ndr_h5_operand operands[MOST_BESIDES];
   const ndr_h5_operand *pointers[MOST_BESIDES];
   char *names[MOST_BESIDES];
-  char *condition; /* of --where, with the dims' numbers; NULL: there is none */
+  char *sources[MOST_BESIDES]; /* where named arrays are from: "b.nc:/tas", "/tas" of the input, or "coordinate" */
+  char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
   int dims[MOST_BESIDES];
@@ -325,6 +344,12 @@ bool names_file_alone(const char *text);
  * describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
+
+/* Whether the condition or an operator's text, which may be NULL, reads array i by its name. */
+bool besides_read(const besides *b, int i, const char *op_text);
+
+/* Says to the writer where those are from that have names, and what units the weights have. */
+bool besides_tell(const besides *b, ndr_h5_writer *writer);
 
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);
@@ -352,6 +377,9 @@ void groups_unfold(answer *a);
 /* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
 char *weights_comment(const char *list);
 
+/* Prints a word of a command line as a shell would want it typed again. */
+void print_argument(const char *text, FILE *stream);
+
 /* "DATE: h5gpured ARGUMENTS", or, if `part_argc` is not 0, "DATE: h5gpured PART_ARGUMENTS; h5gpured ARGUMENTS". To be
  * freed; NULL: out of memory. */
 char *history_line(int part_argc, char **part_argv, int argc, char **argv);
@@ -364,9 +392,9 @@ void name_options(char *text);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where several datasets are answered, one after the other: from complaints_begin on a reason that has been given of
- * the dataset before is only counted, until complaints_end says of how many more it is true. `where`, FILE:/PATH as
- * complaints begin with it, must live until the next of these calls; NULL: no dataset is at hand. */
-void complaints_begin(const char *where);
+ * the dataset before is only counted, until complaints_end says of how many more it is true. `path`, as it stands
+ * behind names of files, must live until the next of these calls; NULL: no dataset is at hand. */
+void complaints_begin(const char *path);
 void complaints_end(void);
 
 /* Complain of the library's last error, with or without the name of a dataset before it. Always false. */

@@ -20,10 +20,8 @@ static void print_date(FILE *stream) {
   fputs(text, stream);
 }
 
-/* As a shell would want it typed again. */
-static void print_argument(const char *text, FILE *stream) {
+void print_argument(const char *text, FILE *stream) {
   static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,=+@%^[]";
-  fputc(' ', stream);
   if (*text && text[strspn(text, plain)] == 0) {
     fputs(text, stream);
     return;
@@ -39,7 +37,10 @@ static void print_argument(const char *text, FILE *stream) {
 
 static void print_command(int argc, char **argv, FILE *stream) {
   fputs(" h5gpured", stream);
-  for (int i = 1; i < argc; i++) print_argument(argv[i], stream);
+  for (int i = 1; i < argc; i++) {
+    fputc(' ', stream);
+    print_argument(argv[i], stream);
+  }
 }
 
 char *history_line(int part_argc, char **part_argv, int argc, char **argv) {

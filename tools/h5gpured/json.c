@@ -1,6 +1,7 @@
 /* Answers as JSON, for --format json and --json. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/json.h"
 #include "h5gpured/h5gpured.h"
@@ -103,6 +104,44 @@ static void print_result(const answer *a, int i, json *j) {
   print_found(a, i, j);
 }
 
+static void print_parameters(const operator_parts *parts, json *j) {
+  const double *values = parts->values;
+  json_open(j, "parameters", '{');
+  for (int k = 0; k < parts->parameter_count; k++) {
+    char name[DIM_CHARS];
+    snprintf(name, sizeof name, "%.*s", parts->parameters[k].length, parts->parameters[k].name);
+    json_open(j, name, '[');
+    for (int i = 0; i < parts->value_counts[k]; i++) print_real(*values++, 17, j);
+    json_close(j, ']');
+  }
+  json_close(j, '}');
+}
+
+static void print_with(const besides *b, const char *op_text, json *j) {
+  bool any = false;
+  for (int i = 0; i < b->count; i++) {
+    if (!besides_read(b, i, op_text)) continue;
+    if (!any) json_open(j, "with", '{');
+    json_text(j, b->operands[i].name, b->sources[i]);
+    any = true;
+  }
+  if (any) json_close(j, '}');
+}
+
+/* The operator of one's own, and what is read beside the dataset: what attributes of a file say, too. */
+static void print_origin(const answer *a, int op, json *j) {
+  const h5gpured_options *options = a->options;
+  operator_parts parts = {.text = NULL};
+  if (options->op_texts[op] && operator_take_apart(options, a->ops[op], &parts)) {
+    json_text(j, "operator", parts.text);
+    print_parameters(&parts, j);
+  }
+  if (options->weights && a->ops[op] != NDR_VALID) json_text(j, "weights", options->weights);
+  if (options->where) json_text(j, "where", options->where);
+  print_with(a->besides, parts.text, j);
+  free(parts.text);
+}
+
 static void print_running(const h5gpured_options *options, json *j) {
   json_literal(j, "running", "true");
   json_literal(j, "reverse", options->reverse ? "true" : "false");
@@ -117,6 +156,7 @@ void print_json(const answer *a, FILE *stream) {
     json_text(&j, "dataset", a->info->dataset);
     json_text(&j, "op", op_name(a->options, i));
     if (a->options->scans) print_running(a->options, &j);
+    print_origin(a, i, &j);
     print_dims(a, &j);
     print_groups(a, &j);
     print_result(a, i, &j);

@@ -138,6 +138,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   add_group_dims(a, &dim_count, dims);
   if (!operators_open(options, a->info, where, a->ops)) return false;
   besides b;
+  a->besides = &b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
   if (good && (options->part_count || !ranks_leads()))
@@ -147,6 +148,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   else if (good)
     good = results_allocate(a, where) && reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
   besides_close(&b);
+  a->besides = NULL;
   operators_close(options, a->ops);
   return good;
 }
@@ -174,7 +176,7 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   answer a = {
       .options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT, .in_groups = in_groups};
   char *where = place(a.info->file, a.info->dataset);
-  if (where && in_groups) complaints_begin(where); /* which is one of several; answer_many ends it */
+  if (where && in_groups) complaints_begin(a.info->dataset); /* which is one of several; answer_many ends it */
   bool good = where && answer_dataset(dataset, &a, kept, where, to);
   complaints_begin(NULL);
   for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
@@ -189,11 +191,9 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
 
 static bool open_member(const members *m, const member *one, ndr_h5_dataset **dataset) {
   const ndr_h5_access access = input_access(m->options);
-  char *where = place(m->file, one->path);
-  complaints_begin(where);
-  bool good = where && member_open(m, one, &access, dataset);
+  complaints_begin(one->path);
+  bool good = member_open(m, one, &access, dataset);
   complaints_begin(NULL);
-  free(where);
   return good;
 }
 
@@ -215,11 +215,11 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
-  complaints_end();
   if (good && to && !m.path && options->format == FORMAT_HDF5) {
     members_leave_ranks(&m);
     good = others_copy(&m, to);
   }
+  complaints_end();
   groups_close(&kept);
   members_free(&m);
   return good;

@@ -151,6 +151,12 @@ static int read_values(const char *text, int most, double *values) {
   }
 }
 
+static const named_value *find_set(const h5gpured_options *options, const char *name, int length) {
+  for (int s = 0; s < options->set_count; s++)
+    if (is_named(&options->sets[s], name, length)) return &options->sets[s];
+  return NULL;
+}
+
 static char *find_values(const h5gpured_options *options, int i, ndr_op op, const char *name, int length,
                          double *values) {
   int count = 0, given = -2;
@@ -158,9 +164,7 @@ static char *find_values(const h5gpured_options *options, int i, ndr_op op, cons
   if (!copy) return fail_memory();
   int first = ndr_operator_parameter(op, copy, &count);
   free(copy);
-  const named_value *found = NULL;
-  for (int s = 0; s < options->set_count; s++)
-    if (is_named(&options->sets[s], name, length)) found = &options->sets[s];
+  const named_value *found = find_set(options, name, length);
   if (!found)
     return reason("--op %s: its parameter %.*s has no value; --set %.*s=%s gives it one", options->op_names[i], length,
                   name, length, name, count > 1 ? "NUMBER,NUMBER,..." : "NUMBER");
@@ -263,13 +267,22 @@ static char *read_head(const h5gpured_options *options, int i, const ndr_h5_info
   return good ? NULL : fail_memory();
 }
 
+/* A result's name, and its cell_methods, would be taken for the built-in operator's. */
+static bool is_built_in(const char *name) {
+  ndr_op op;
+  return ndr_op_parse(name, &op) == NDR_OK;
+}
+
 static char *parse(h5gpured_options *options, int i, head *h) {
   char *wrong = read_head(options, i, NULL, h, &options->op_dims[i]);
   if (wrong) return wrong;
   options->op_names[i] = h->text ? strndup(h->text, (size_t)h->name_length) : NULL;
   if (!options->op_names[i]) return fail_memory();
-  for (int k = 0; k < options->op_count; k++)
-    if (k != i && (k < i || !options->op_texts[k]) && strcmp(op_name(options, k), options->op_names[i]) == 0)
+  if (is_built_in(options->op_names[i]))
+    return reason("--op '%s': %s is a built-in operator: call yours otherwise", options->op_texts[i],
+                  options->op_names[i]);
+  for (int k = 0; k < i; k++)
+    if (strcmp(op_name(options, k), options->op_names[i]) == 0)
       return reason("--op: %s is named twice", options->op_names[i]);
   return NULL;
 }
@@ -303,6 +316,23 @@ char *operators_make(h5gpured_options *options) {
     if (options->op_texts[i]) wrong = bind(options, i, &heads[i], &options->ops[i]);
   for (int i = 0; i < options->op_count; i++) free(heads[i].text);
   return wrong;
+}
+
+bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts) {
+  head h;
+  int used = 0;
+  *parts = (operator_parts){.text = NULL};
+  if (!head_read(&h, op)) return false;
+  parts->text = h.text;
+  for (int k = 0; k < h.parameter_count; k++) {
+    const named_value *set = find_set(options, h.parameters[k].at, h.parameters[k].length);
+    int count = set ? read_values(set->value, MOST_VALUES - used, parts->values + used) : -1;
+    if (count < 0 || count > MOST_VALUES - used) continue;
+    parts->parameters[parts->parameter_count] = *set;
+    parts->value_counts[parts->parameter_count++] = count;
+    used += count;
+  }
+  return true;
 }
 
 void operators_free(h5gpured_options *options) {

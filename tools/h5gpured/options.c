@@ -391,6 +391,8 @@ static void refuse(const char *reason) {
 
 static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL, refuse, note_given};
 
+const cli *const options_table = &tool;
+
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void end_with(const char *reason) {

@@ -111,8 +111,13 @@ bool others_copy(const members *m, const destination *to) {
               {.reason = "what has the dims and no numbers"},
               {.reason = "what cannot be copied"},
               {.reason = "what is not the same in all files"}};
-  for (int i = 0; i < m->count; i++)
-    if (!is_chosen(m, i) && !copy_other(&s, &m->all[i])) return false;
+  bool good = true;
+  for (int i = 0; i < m->count && good; i++) {
+    complaints_begin(m->all[i].path);
+    good = is_chosen(m, i) || copy_other(&s, &m->all[i]);
+  }
+  complaints_begin(NULL);
+  if (!good) return false;
   tell(&s, &s.partial, m->options->dims);
   tell(&s, &s.no_numbers, "");
   tell(&s, &s.strange, "");

@@ -47,9 +47,14 @@ static bool write_results(const destination *to, const ndr_h5_dataset *dataset, 
   return write_found(to, dataset, a);
 }
 
+/* What is true of all results of the answer. */
+static bool tell_writer(ndr_h5_writer *writer, const answer *a) {
+  return (ndr_h5_writer_groups(writer, a->groups) == NDR_OK || fail()) && besides_tell(a->besides, writer);
+}
+
 bool output_stream(const destination *to, ndr_h5_dataset *dataset, answer *a, const besides *b) {
   char *names[NDR_MAX_OPS] = {NULL};
-  bool good = ndr_h5_writer_groups(to->writer, a->groups) == NDR_OK || fail();
+  bool good = tell_writer(to->writer, a);
   for (int i = 0; i < a->options->op_count && good; i++) {
     names[i] = make_name(a, i, NULL);
     good = names[i] != NULL;
@@ -78,7 +83,7 @@ bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a
   if (to && a->options->json) print_json(a, stdout);
   if (!to || a->options->format != FORMAT_HDF5) return print_answer(to, dataset, a);
   crash_while_writing(a->options->output);
-  bool good = (ndr_h5_writer_groups(to->writer, a->groups) == NDR_OK || fail()) && write_results(to, dataset, a);
+  bool good = tell_writer(to->writer, a) && write_results(to, dataset, a);
   crash_while_reading(a->info->file);
   return good;
 }

@@ -1,9 +1,11 @@
 /* A part's command line as one text. The file of --state keeps it whole, so that --merge need not be told again what
- * the parts reduce. options.c says which of its options --merge obeys. */
+ * the parts reduce. options.c says which of its options --merge obeys. Where parts are of different jobs, their command
+ * lines say why. */
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/check.h"
 
 #define SEPARATOR '\x1f' /* between the words of a note */
 
@@ -33,4 +35,146 @@ char **states_words(char *note, int *count) {
     word = end ? end + 1 : NULL;
   }
   return words;
+}
+
+/* ---- What two command lines differ in -----------------------------------------------------------------------------
+ */
+
+/* A file's command line, taken apart. */
+typedef struct {
+  char *note;
+  char **words;
+  int input_count;                 /* words[1] and those behind it */
+  char *options[CLI_MOST_OPTIONS]; /* "--op max", of each row of the table; NULL: not given */
+  int row;                         /* which is being read */
+} command;
+
+static void note_row(void *target, int row) {
+  ((command *)target)->row = row;
+}
+
+/* Adds the option to those of its row. */
+static void keep_option(void *target, const char *value) {
+  command *c = target;
+  char *text = NULL, **before = &c->options[c->row];
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return;
+  fprintf(to, "%s%s--%s%s", *before ? *before : "", *before ? " " : "", options_table->options[c->row].name,
+          value ? " " : "");
+  if (value) print_argument(value, to);
+  fclose(to);
+  free(*before);
+  *before = text;
+}
+
+/* Anybody may have written the file. Its command line must not end the program, as a wrong one does: there may be a
+ * temporary file to remove. */
+static jmp_buf unreadable;
+
+__attribute__((noreturn)) static void refuse_command(const char *reason) {
+  (void)reason;
+  longjmp(unreadable, 1);
+}
+
+static bool command_read(command *c, const char *file) {
+  cli_option rows[CLI_MOST_OPTIONS];
+  cli recorder = *options_table;
+  int count;
+  *c = (command){.note = NULL};
+  memcpy(rows, recorder.options, (size_t)recorder.count * sizeof *rows);
+  for (int i = 0; i < recorder.count; i++) rows[i].read = keep_option;
+  recorder.options = rows;
+  recorder.note = note_row;
+  recorder.refuse = refuse_command;
+  if (ndr_h5_state_note(file, &c->note) != NDR_OK || !(c->words = states_words(c->note, &count))) return false;
+  if (setjmp(unreadable) != 0) return false;
+  c->input_count = cli_read(&recorder, c, count, c->words);
+  return true;
+}
+
+static void command_free(command *c) {
+  for (int i = 0; i < CLI_MOST_OPTIONS; i++) free(c->options[i]);
+  free(c->words);
+  free(c->note);
+}
+
+static bool differs(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) != 0 : a || b;
+}
+
+/* Options that say what is reduced, and how; not those that a part has for itself. */
+static bool is_of_job(const cli_option *option) {
+  return option->not_with & WITH_MERGE && strcmp(option->name, "part") != 0 && strcmp(option->name, "state") != 0;
+}
+
+/* What one command line has and the other lacks, with a blank before each word; "" for nothing. To be freed; NULL: out
+ * of memory. */
+static char *own_words(const command *c, const command *other) {
+  enum { MOST = 160 };
+  char *text = NULL;
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return NULL;
+  for (int i = 1; i <= c->input_count; i++) {
+    if (i <= other->input_count && strcmp(c->words[i], other->words[i]) == 0) continue;
+    fputc(' ', to);
+    print_argument(c->words[i], to);
+    if (ftell(to) > MOST && i < c->input_count) {
+      fputs(" ...", to);
+      break;
+    }
+  }
+  for (int i = 0; i < options_table->count; i++)
+    if (c->options[i] && is_of_job(&options_table->options[i]) && differs(c->options[i], other->options[i]))
+      fprintf(to, " %s", c->options[i]);
+  return fclose(to) == 0 ? text : NULL;
+}
+
+/* "; s2 was made with --op max, s1 with --op mean", to be freed; NULL where there is nothing to say. */
+static char *tell_difference(const char *file, const char *first) {
+  command a, b = {.note = NULL};
+  char *text = NULL, *own = NULL, *others = NULL;
+  size_t length;
+  if (command_read(&a, file) && command_read(&b, first)) {
+    own = own_words(&a, &b);
+    others = own_words(&b, &a);
+  }
+  FILE *to = own && others && (*own || *others) ? open_memstream(&text, &length) : NULL;
+  if (to && *own)
+    fprintf(to, "; %s was made with%s, %s with%s", file, own, first, *others ? others : "out");
+  else if (to)
+    fprintf(to, "; %s was made with%s, %s without", first, others, file);
+  if (to) fclose(to);
+  free(own);
+  free(others);
+  command_free(&a);
+  command_free(&b);
+  return text;
+}
+
+/* The file that the library's sentence refuses as one of another job; NULL: it says something else. Of names that end
+ * alike it is the longest. */
+static const char *find_refused(const h5gpured_options *options, const char *sentence) {
+  const char *said = strstr(sentence, ": has partial states of another job"), *found = NULL;
+  for (int i = 0; said && i < options->state_count; i++) {
+    size_t length = strlen(options->states[i]);
+    bool named = (size_t)(said - sentence) >= length && strncmp(said - length, options->states[i], length) == 0;
+    if (named && (!found || length > strlen(found))) found = options->states[i];
+  }
+  return found;
+}
+
+bool states_fail(const h5gpured_options *options) {
+  char *sentence = strdup(ndr_last_error());
+  const char *refused = sentence ? find_refused(options, sentence) : NULL;
+  if (!refused) {
+    free(sentence);
+    return fail();
+  }
+  char *difference = tell_difference(refused, options->states[0]);
+  complain("%s%s", sentence, difference ? difference : "");
+  free(sentence);
+  free(difference);
+  return false;
 }

@@ -281,10 +281,35 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
 
 /* ---- Both ------------------------------------------------------------------------------------------------------- */
 
+/* Cosines are numbers. The units of coordinates, which no call of the library tells, count as unknown. */
+static const char *units_of_dims(const char *list) {
+  const char *units = NULL;
+  for (const char *entry = list; entry;) {
+    size_t length = strcspn(entry, ",");
+    weighing how = weighing_of_entry(entry, length);
+    if (how != BY_COSINE) units = how == BY_DAYS && !units ? "days" : "";
+    entry = entry[length] ? entry + length + 1 : NULL;
+  }
+  return units;
+}
+
+/* Blank units are none. */
+static const char *units_of_dataset(const ndr_h5_dataset *dataset) {
+  const char *units = ndr_h5_describe(dataset)->units;
+  bool numbers = !units || !units[strspn(units, " ")] || strcmp(units, "1") == 0;
+  return numbers ? NULL : units;
+}
+
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
-  if (names_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
+  w->units = NULL;
+  if (names_dataset(options->weights)) {
+    if (!weigh_by_dataset(options, dataset, where, w)) return false;
+    w->units = units_of_dataset(w->dataset);
+    return true;
+  }
+  w->units = units_of_dims(options->weights);
   return weigh_by_dims(options->weights, dataset, where, w);
 }
 

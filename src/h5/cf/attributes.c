@@ -89,3 +89,23 @@ bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result) {
     *result = wanted == SQUARE ? square(units, length) : strndup(units, length);
   return *result != NULL;
 }
+
+/* A mean, variance or deviation is divided by weights. */
+bool ndr_cf_attributes_has_weights(ndr_op op) {
+  return op == NDR_SUM || op == NDR_NORM2;
+}
+
+/* UDUNITS reads a blank as a product. A norm has the root of the weights' units. */
+bool ndr_cf_attributes_weigh(char **units, ndr_op op, const char *weights) {
+  char *before = *units;
+  bool product = before && op == NDR_SUM && *weights && !strstr(weights, " since ");
+  *units = NULL;
+  if (product) {
+    size_t capacity = strlen(before) + strlen(weights) + 2;
+    bool number = strcmp(before, "1") == 0;
+    *units = malloc(capacity);
+    if (*units) snprintf(*units, capacity, "%s%s%s", number ? "" : before, number ? "" : " ", weights);
+  }
+  free(before);
+  return !product || *units;
+}

@@ -173,7 +173,8 @@ static ndr_status add_file(ndr_state_set *set, int i, const char *path, const ch
   state_file *f = &set->files[i];
   int64_t at = 0;
   NDR_TRY(open_file(f, path, &at));
-  return strcmp(f->job, job) == 0 ? read_records(set, i, at) : fail_job(f, job);
+  NDR_TRY(read_records(set, i, at)); /* a damaged file may seem to be of another job */
+  return strcmp(f->job, job) == 0 ? NDR_OK : fail_job(f, job);
 }
 
 /* Names all parts that are missing, as a job array takes them: 2-4,7. */

@@ -11,11 +11,22 @@ bool ndr_op_texts_exist(ndr_op op) {
   return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
 }
 
+/* Leaves out the arrays that only other operators read, as a problem may not have them. */
+static void keep_arrays(ndr_problem *problem, int count) {
+  int kept = 0;
+  for (int i = 0, with = 0; i < problem->operand_count; i++) {
+    const ndr_operand operand = problem->operands[i];
+    if (operand.role != NDR_WITH || with++ < count) problem->operands[kept++] = operand;
+  }
+  problem->operand_count = kept;
+}
+
 /* A problem of that operator alone, as text: "{hot(x; t): n += x > t -> n}(303.15) f64 [] /". */
 static char *print_problem(ndr_op op, const ndr_problem *problem) {
   ndr_problem one = *problem;
   one.op_count = 1;
   one.ops[0] = op;
+  keep_arrays(&one, ndr_operator_arrays(op) - 1);
   size_t length = ndr_problem_print(&one, NULL, 0);
   char *text = malloc(length + 1);
   if (text) text[0] = 0;

@@ -85,6 +85,32 @@ ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *grou
   return NDR_OK;
 }
 
+static bool copy_text(const char *text, char **copy) {
+  *copy = text ? strdup(text) : NULL;
+  return !text || *copy;
+}
+
+ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *const *names, const char *const *sources) {
+  if (!writer || (count > 0 && (!names || !sources)))
+    return ndr_fail(NDR_ERR_ARGUMENT, "writer, names or sources is a null pointer");
+  if (count < 0) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d", count);
+  for (int i = 0; i < count; i++)
+    if (!names[i] || !sources[i])
+      return ndr_fail(NDR_ERR_ARGUMENT, "%s %d is a null pointer", names[i] ? "source" : "name", i);
+  NDR_TRY(ndr_writer_check(writer));
+  if (!ndr_with_set(&writer->with, count, names, sources))
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_writer_weight_units(ndr_h5_writer *writer, const char *units) {
+  if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
+  NDR_TRY(ndr_writer_check(writer));
+  free(writer->weight_units);
+  if (!copy_text(units, &writer->weight_units)) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  return NDR_OK;
+}
+
 static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer_options *options) {
   *options = (ndr_h5_writer_options)NDR_H5_WRITER_OPTIONS_INIT;
   if (given) NDR_TRY(ndr_sized_read(given, options, sizeof *options, "options", "NDR_H5_WRITER_OPTIONS_INIT"));
@@ -92,11 +118,6 @@ static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer
     return ndr_fail(NDR_ERR_ARGUMENT, "options.deflate is %d, which is no level from 0 to 9", options->deflate);
   if (options->threads < 0) return ndr_fail(NDR_ERR_ARGUMENT, "options.threads is %d", options->threads);
   return NDR_OK;
-}
-
-static bool copy_text(const char *text, char **copy) {
-  *copy = text ? strdup(text) : NULL;
-  return !text || *copy;
 }
 
 /* What stands in brackets behind methods. CF's grammar has no brackets inside these. */
@@ -270,10 +291,12 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_order_free(&writer->order);
   ndr_cf_copies_free(&writer->copies);
   ndr_remarks_free(&writer->remarks);
+  ndr_with_free(&writer->with);
   ndr_atomic_file_close(&writer->file);
   free(writer->history);
   free(writer->comment);
   free(writer->condition);
   free(writer->where);
+  free(writer->weight_units);
   free(writer);
 }

@@ -47,6 +47,12 @@ static bool is_word(const name *n) {
   return n->call || is_called(n, "inf") || is_called(n, "nan");
 }
 
+bool ndr_condition_names(const char *text, const char *array) {
+  for (name n; next_name(text, &n); text = n.start + n.length)
+    if (!n.call && is_called(&n, array)) return true;
+  return false;
+}
+
 static ndr_status fail_room(void) {
   return ndr_fail(NDR_ERR_ARGUMENT, "operand where: it reads more than %d arrays beside the dataset", NDR_MAX_OPERANDS);
 }

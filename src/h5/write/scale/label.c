@@ -19,6 +19,17 @@ bool ndr_label_may_miss(const ndr_label *label) {
   return left_out;
 }
 
+static bool has_role(const ndr_problem *problem, ndr_role role) {
+  for (int i = 0; problem && i < problem->operand_count; i++)
+    if (problem->operands[i].role == role) return true;
+  return false;
+}
+
+/* Whether weights make the result another quantity than the source's. */
+static bool is_weighed(const ndr_label *label) {
+  return label->weight_units && ndr_cf_attributes_has_weights(label->op) && has_role(label->problem, NDR_WEIGHTS);
+}
+
 static bool is_listed(const char *name, const char *const *list) {
   for (; *list; list++)
     if (strcmp(name, *list) == 0) return true;
@@ -26,8 +37,8 @@ static bool is_listed(const char *name, const char *const *list) {
 }
 
 /* Written anew. */
-static const char *const own[] = {"units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where",
-                                  NULL};
+static const char *const own[] = {
+    "units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where", "ndreduce_with", NULL};
 static const char *const packing[] = {"scale_factor", "add_offset", NULL};
 /* Numbers of the type that the input is stored as. */
 static const char *const elements[] = {
@@ -49,7 +60,7 @@ static bool keeps(void *user, const char *name) {
   if (is_listed(name, missing) && ndr_label_may_miss(label)) return false;
   if (is_listed(name, packing)) return ndr_cf_attributes_is_packed(label->op) && !source->unpack.scaled;
   if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
-  return ndr_cf_attributes_is_quantity(label->op) || !is_listed(name, kinds);
+  return (ndr_cf_attributes_is_quantity(label->op) && !is_weighed(label)) || !is_listed(name, kinds);
 }
 
 /* The units are those of what packed numbers stand for, not of their sum. */
@@ -77,7 +88,9 @@ static ndr_status fail_memory(const ndr_label *label) {
 static ndr_status put_units(const ndr_label *label, hid_t variable) {
   char *before = NULL, *units = NULL;
   if (has_units(label) && !ndr_hdf_get_text(label->source->id, "units", &before)) return fail_put(label);
-  ndr_status status = ndr_cf_attributes_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
+  bool made = ndr_cf_attributes_units(before, label->op, &units);
+  if (made && is_weighed(label)) made = ndr_cf_attributes_weigh(&units, label->op, label->weight_units);
+  ndr_status status = made ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
   free(before);
   free(units);
@@ -108,6 +121,16 @@ static char *make_methods(const ndr_label *label, const char *const *names, cons
   return all;
 }
 
+/* `op` is the text of an operator of one's own, or NULL. */
+static ndr_status put_with(const ndr_label *label, const char *op, hid_t variable) {
+  char *text = NULL;
+  if (!label->with) return NDR_OK;
+  if (!ndr_with_text(label->with, op, label->where, &text)) return fail_memory(label);
+  ndr_status status = put(variable, "ndreduce_with", text) ? NDR_OK : fail_put(label);
+  free(text);
+  return status;
+}
+
 ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable) {
   ndr_op_texts texts = {NULL, NULL, NULL};
   char *before = NULL, *methods = NULL;
@@ -120,6 +143,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
       !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
         put(variable, "ndreduce_parameters", texts.parameters) && put(variable, "ndreduce_where", label->where)))
     status = fail_put(label);
+  if (status == NDR_OK) status = put_with(label, texts.text, variable);
   free(before);
   free(methods);
   ndr_op_texts_free(&texts);

@@ -5,6 +5,7 @@
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
 #include "h5/group/groups.h"
+#include "h5/write/with_text.h"
 
 /* One result: op over the dims of the source for which reduced[] holds. */
 typedef struct ndr_label {
@@ -16,6 +17,8 @@ typedef struct ndr_label {
   const ndr_h5_groups *groups; /* NULL: the result has none */
   const char *comment;         /* in brackets behind the method; NULL for none */
   const char *where;           /* the condition that elements met; NULL for none */
+  const char *weight_units;    /* "": not known; NULL: weights are numbers, or there are none */
+  const ndr_with *with;        /* where arrays beside the source are from; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;
 
@@ -25,7 +28,8 @@ bool ndr_label_may_miss(const ndr_label *label);
 /* Writes the attributes that the variable has by itself; not those that name dims or other variables. */
 ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
 
-/* Writes cell_methods: names[d] is what dim d of the source, a reduced one, is to be called, or NULL. */
+/* Writes cell_methods and what else says how elements became a result: names[d] is what dim d of the source, a reduced
+ * one, is to be called, or NULL. */
 ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable);
 
 /* Whether an attribute of packed numbers also holds for the unpacked ones; `user` is ignored. */

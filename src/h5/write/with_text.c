@@ -1,0 +1,46 @@
+/* See with_text.h. Only names are looked up in the texts. */
+#include "h5/write/with_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/run/job/condition.h"
+#include "ndreduce/h5_reduce.h"
+
+void ndr_with_free(ndr_with *with) {
+  for (int i = 0; with->arrays && i < with->count; i++) {
+    free(with->arrays[i].name);
+    free(with->arrays[i].source);
+  }
+  free(with->arrays);
+  *with = (ndr_with){.count = 0};
+}
+
+bool ndr_with_set(ndr_with *with, int count, const char *const *names, const char *const *sources) {
+  ndr_with_free(with);
+  with->arrays = calloc((size_t)count + 1, sizeof *with->arrays);
+  bool good = with->arrays != NULL;
+  for (int i = 0; i < count && good; i++) {
+    struct ndr_with_array *array = &with->arrays[with->count++];
+    array->name = strdup(names[i]);
+    array->source = strdup(sources[i]);
+    good = array->name && array->source;
+  }
+  if (!good) ndr_with_free(with);
+  return good;
+}
+
+bool ndr_with_text(const ndr_with *with, const char *op, const char *where, char **text) {
+  size_t length;
+  bool condition = where && with->count && ndr_h5_condition_check(where) == NDR_OK;
+  *text = NULL;
+  FILE *to = NULL;
+  for (int i = 0; i < with->count; i++) {
+    const char *name = with->arrays[i].name;
+    if (!(op && ndr_condition_names(op, name)) && !(condition && ndr_condition_names(where, name))) continue;
+    if (!to && !(to = open_memstream(text, &length))) return false;
+    fprintf(to, "%s%s: %s", ftell(to) > 0 ? "; " : "", name, with->arrays[i].source);
+  }
+  return !to || fclose(to) == 0;
+}

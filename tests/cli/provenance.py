@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""What results say of how they were made: operators of one's own, and the arrays beside the dataset: provenance.py TOOL
+"""
+import json
+import shutil
+import sys
+
+from output import attach, attributes, h5py, make_scale, np, run_checks
+
+FIT = "fit(x, y, lat): s += (x - y) * lat -> s"
+HOT = "hot(x; t, c[2]): n += x > t + poly(x, c) -> n"
+
+
+def make_inputs(folder):
+    """a.nc has x, y and z of (time, lat); b.nc and c.nc are like it."""
+    with h5py.File(folder.file("a.nc"), "w") as file:
+        scales = [make_scale(file, "time", np.arange(4.0)), make_scale(file, "lat", np.array([10.0, 20.0]))]
+        for name in ("x", "group/x", "group/y", "z"):
+            file[name] = np.arange(8.0).reshape(4, 2)
+            attach(file[name], *scales)
+        file["x"].attrs["ndreduce_with"] = "q: old.nc:/q"
+    for name in ("b.nc", "c.nc"):
+        shutil.copy(folder.file("a.nc"), folder.file(name))
+
+
+def sources(folder, *arguments):
+    """By variable what ndreduce_with says."""
+    with folder.reduce("-d", "time", *arguments) as out:
+        found = {}
+        out.visititems(lambda name, item: found.update({name: attributes(item)}))
+    return {name: attrs["ndreduce_with"] for name, attrs in found.items() if "ndreduce_with" in attrs}
+
+
+def check_sources_in_files(folder):
+    """Each result names the arrays that its operator or the condition reads, and no others; an input's attribute is not kept."""
+    make_inputs(folder)
+    assert sources(folder, "a.nc:/x", "--op", "mean") == {}
+    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=b.nc:/z[:, :]") == {"x": "y: b.nc:/z[:, :]; lat: coordinate"}
+    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
+    assert sources(folder, "a.nc:/group/x", "--op", FIT) == {"x": "y: /group/y; lat: coordinate"}
+    # FILE alone is the dataset of the same path.
+    assert sources(folder, "a.nc", "--op", FIT, "--with", "y=b.nc") == {
+        name: f"y: b.nc:/{name}; lat: coordinate" for name in ("x", "group/x", "group/y", "z")}
+    # Results that are written block by block.
+    assert sources(folder, "a.nc:/x", "--scan", "sum", "--where", "z < 5 && lat > 10") == {"x": "z: /z; lat: coordinate"}
+
+
+def check_sources_by_result(folder):
+    make_inputs(folder)
+    arguments = ["a.nc:/x", "--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat): s += x * lat -> s", "--op", "mean,valid"]
+    assert sources(folder, *arguments, "--with", "y=b.nc") == {"x_one": "y: b.nc:/x", "x_two": "y: b.nc:/x; lat: coordinate"}
+    shown = sources(folder, *arguments, "--with", "y=b.nc", "--with", "w=c.nc:/z", "--where", "w > 1e3 || lat < 15")
+    assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "y: b.nc:/x; lat: coordinate; w: c.nc:/z",
+                     "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
+    # A mask is no condition, even if a name of an operator's array is in its path.
+    assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
+
+
+def check_parameters(folder):
+    """Also beside an operator that reads more arrays."""
+    make_inputs(folder)
+    with folder.reduce("a.nc:/x", "-d", "time", "--op", FIT, "--op", HOT, "--set", "t=1.5", "--set", "c=1,1e-30", "--with", "y=b.nc") as out:
+        assert attributes(out["x_hot"])["ndreduce_parameters"] == "t=1.5 c=1,1e-30"
+        assert "ndreduce_parameters" not in attributes(out["x_fit"])
+
+
+def check_sources_of_series(folder):
+    make_inputs(folder)
+    series = ["--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT]
+    assert sources(folder, *series, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
+    assert sources(folder, *series, "--with", "y=c.nc", "--with", "y=b.nc:z") == {
+        "x": "y: c.nc:/x, b.nc:z; lat: coordinate"}
+
+
+def check_sources_of_merged_parts(folder):
+    make_inputs(folder)
+    for part in ("1", "2"):
+        folder.run("a.nc:/x", "-d", "time", "--op", FIT, "--with", "y=b.nc:/z", "--part", f"{part}/2", "--state", f"s{part}")
+    folder.run("--merge", "s1", "s2", "-q", "-o", "merged.nc")
+    with h5py.File(folder.file("merged.nc")) as out:
+        assert attributes(out["x"])["ndreduce_with"] == "y: b.nc:/z; lat: coordinate"
+
+
+def check_json(folder):
+    """It says what the attributes of files say."""
+    make_inputs(folder)
+    arguments = ["a.nc:/x", "-d", "time", "--op", FIT, "--op", HOT, "--op", "mean", "--set", "t=1.5", "--set", "c=1,1e-30",
+                 "--with", "y=b.nc", "--where", "z > t"]
+    lines, _ = folder.run(*arguments, "--json")
+    for line, name in zip(lines.decode().splitlines(), ("fit", "hot", "mean"), strict=True):
+        said = json.loads(line)
+        with folder.reduce(*arguments) as out:
+            kept = attributes(out["x_" + name])
+        parameters = " ".join(f"{key}={','.join(f'{value:g}' for value in values)}" for key, values in said.get("parameters", {}).items())
+        with_text = "; ".join(f"{key}: {value}" for key, value in said["with"].items())
+        found = {"ndreduce_operator": said.get("operator"), "ndreduce_parameters": parameters or None, "ndreduce_where": said["where"],
+                 "ndreduce_with": with_text}
+        assert found == {key: kept.get(key) for key in found}, (found, kept)
+
+
+def check_units_of_weights(folder):
+    """Weighted sums are of another quantity, unless weights are numbers; means are of the same."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["x"].attrs.update({"units": "K", "standard_name": "air_temperature"})
+        file["time"].attrs["units"] = "days since 2001-01-01"
+        for name, units in (("area", "m2"), ("part", "1"), ("blank", " ")):
+            file[name] = np.ones(2)
+            file[name].attrs["units"] = units
+            attach(file[name], file["lat"])
+    for weights, units in (("/area", "K m2"), ("/part", "K"), ("/blank", "K"), ("lat:cos", "K"), ("lat", None), ("time:days", "K days"),
+                           ("lat:cos,time:days", "K days"), ("time:days,lat", None)):
+        with folder.reduce("a.nc:/x", "-d", "time,lat", "--op", "sum,norm2,mean", "--weights", weights) as out:
+            found = {op: attributes(out["x_" + op]) for op in ("sum", "norm2", "mean")}
+        same = units == "K"
+        assert found["sum"].get("units") == units and ("standard_name" in found["sum"]) == same, (weights, found)
+        assert found["norm2"].get("units") == ("K" if same else None) and ("standard_name" in found["norm2"]) == same, (weights, found)
+        assert found["mean"]["units"] == "K" and "standard_name" in found["mean"], (weights, found)
+
+
+def check_explain(folder):
+    make_inputs(folder)
+    _, said = folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "y > lat", "--with", "y=b.nc:/z", "--weights", "lat",
+                         "--explain")
+    lines = [line for line in said.splitlines() if line.startswith("beside ")]
+    assert lines == ["beside   an array f64 [2], in memory", "beside   y: b.nc:/z f64 [4,2], read with each slab",
+                     "beside   lat f64 [2], in memory"], lines
+
+
+CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
+          check_json, check_units_of_weights, check_explain]
+
+if __name__ == "__main__":
+    sys.exit(run_checks(sys.argv[1], CHECKS))

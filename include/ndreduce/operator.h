@@ -52,7 +52,8 @@
  * power of integers needs a number of 0 or more as its exponent, else both become f64. Integers
  * wrap in their dtype, as NumPy's do: for the difference of two i16 write x * 1.0 - y.
  *
- * Under skip_nan, places where any array of the operator is NaN are left out.
+ * Under skip_nan, places are left out where the element is NaN, or another array that an expression of the operator
+ * reads.
  *
  * Kernels for a GPU are compiled when they are first used, and kept on disk for later processes: in $NDREDUCE_CACHE, or
  * else in $XDG_CACHE_HOME/ndreduce or ~/.cache/ndreduce. If NDREDUCE_CACHE is set and empty, none are kept.

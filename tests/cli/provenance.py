@@ -48,9 +48,9 @@ def check_sources_in_files(folder):
 def check_sources_by_result(folder):
     make_inputs(folder)
     arguments = ["a.nc:/x", "--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat): s += x * lat -> s", "--op", "mean,valid"]
-    assert sources(folder, *arguments, "--with", "y=b.nc") == {"x_one": "y: b.nc:/x", "x_two": "y: b.nc:/x; lat: coordinate"}
+    assert sources(folder, *arguments, "--with", "y=b.nc") == {"x_one": "y: b.nc:/x", "x_two": "lat: coordinate"}
     shown = sources(folder, *arguments, "--with", "y=b.nc", "--with", "w=c.nc:/z", "--where", "w > 1e3 || lat < 15")
-    assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "y: b.nc:/x; lat: coordinate; w: c.nc:/z",
+    assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "lat: coordinate; w: c.nc:/z",
                      "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
     # A mask is no condition, even if a name of an operator's array is in its path.
     assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
@@ -118,6 +118,21 @@ def check_units_of_weights(folder):
         assert found["mean"]["units"] == "K" and "standard_name" in found["mean"], (weights, found)
 
 
+def check_operators_leave_each_other_alone(folder):
+    """One leaves out the places where an array of its own is missing, not those where another's is."""
+    make_inputs(folder)
+    with h5py.File(folder.file("b.nc"), "r+") as file:
+        file["x"].attrs["_FillValue"] = -1.0
+        file["x"][1:3] = -1
+    one, two = ("--op", "one(x, lat): s += x * lat, n += 1 -> s + n"), ("--op", "two(x, y): s += x * y, n += 1 -> s + n")
+    found = {}
+    for name, ops, withs in (("one", one, ()), ("two", two, ("--with", "y=b.nc")), ("both", one + two, ("--with", "y=b.nc"))):
+        with folder.reduce("a.nc:/x", "-d", "time", *ops, "--op", "mean", *withs) as out:
+            found[name] = {key: out[key][()].tolist() for key in out if key.startswith("x_")}
+    assert found["one"]["x_one"] == [124, 324] and found["two"]["x_two"] == [38, 52], found
+    assert found["both"] == {**found["one"], **found["two"]}, found
+
+
 def check_explain(folder):
     make_inputs(folder)
     _, said = folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "y > lat", "--with", "y=b.nc:/z", "--weights", "lat",
@@ -128,7 +143,7 @@ def check_explain(folder):
 
 
 CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
-          check_json, check_units_of_weights, check_explain]
+          check_json, check_units_of_weights, check_operators_leave_each_other_alone, check_explain]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

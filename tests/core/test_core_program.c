@@ -41,6 +41,27 @@ static ndr_dtype value_dtype(const ndr_program *program) {
   return program->nodes[program->parts[0].value].dtype;
 }
 
+/* ---- NaN ---- */
+
+static int isnan_count(const char *text) {
+  ndr_program program;
+  int count = 0;
+  make_program(text, NDR_F32, NDR_F32, true, &program);
+  for (int n = 0; n < program.node_count; n++) count += program.nodes[n].kind == NDR_NODE_ISNAN;
+  return count;
+}
+
+START_TEST(under_skip_nan_arrays_that_are_read_are_looked_at) {
+  ck_assert_int_eq(isnan_count("f(x, y): s += x * y -> s"), 2);
+  ck_assert_int_eq(isnan_count("f(x, y): n += 1, m max= y -> n + m"), 2);
+  ck_assert_int_eq(isnan_count("f(x, y): n += 1 -> n"), 1);
+  ck_assert_int_eq(isnan_count("f(x, y): s += 2 * x -> s"), 1);
+  ndr_program program;
+  make_program("f(x, y): s += x -> s", NDR_F32, NDR_F32, true, &program);
+  ck_assert(program.parts[0].skip_nan && program.parts[0].mask < 0); /* as the built-in sum */
+}
+END_TEST
+
 /* ---- dtypes ---- */
 
 #define BOOL NDR_BOOL
@@ -308,16 +329,16 @@ END_TEST
 
 START_TEST(places_with_nan_are_left_out) {
   ndr_program program;
-  make_program("f(x, y, z): s += x -> s / n", F32, C64, true, &program);
+  make_program("f(x, y, z): s += x, t += y, u += z -> (s + real(t) + real(u)) / n", F32, C64, true, &program);
   const ndr_node *mask = &program.nodes[program.parts[0].mask];
   ck_assert_int_eq(program.parts[0].mask, program.parts[1].mask);
   ck_assert_int_eq(mask->kind, NDR_NODE_AND);
   int tests = 0;
   for (int i = 0; i < program.node_count; i++) tests += program.nodes[i].kind == NDR_NODE_ISNAN;
-  ck_assert_int_eq(tests, 3); /* those that no update reads, too */
-  make_program("f(x, y): s += x -> s", I8, F16, true, &program);
+  ck_assert_int_eq(tests, 3);
+  make_program("f(x, y): s += x, t += y -> s + t", I8, F16, true, &program);
   ck_assert_int_eq(program.nodes[program.parts[0].mask].kind, NDR_NODE_NOT);
-  make_program("f(x, y): s += x -> s", I8, U8, true, &program);
+  make_program("f(x, y): s += x * y -> s", I8, U8, true, &program);
   ck_assert_int_eq(program.parts[0].mask, -1);
 }
 END_TEST
@@ -377,8 +398,9 @@ int main(void) {
   tcase_add_loop_test(tables, results_have_dtypes, 0, COUNT(results_of));
   tcase_add_loop_test(tables, what_has_no_meaning_is_refused, 0, COUNT(refused));
   suite_add_tcase(suite, tables);
-  suite_case(suite, "parts", 60, a_result_that_is_a_state_is_its_total, every_update_is_its_operator,
-             n_is_a_part_of_its_own, places_with_nan_are_left_out, arrays_have_the_numbers_that_the_problem_gives,
+  suite_case(suite, "parts", 60, under_skip_nan_arrays_that_are_read_are_looked_at,
+             a_result_that_is_a_state_is_its_total, every_update_is_its_operator, n_is_a_part_of_its_own,
+             places_with_nan_are_left_out, arrays_have_the_numbers_that_the_problem_gives,
              equal_terms_are_computed_once, builders_run_out_of_room, an_operator_may_have_too_many_nodes, NULL);
   return suite_run(suite);
 }

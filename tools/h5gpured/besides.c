@@ -436,8 +436,8 @@ static bool has_name(const char *text, const char *name) {
 }
 
 bool besides_read(const besides *b, int i, const char *op_text) {
-  const char *name = b->operands[i].name;
-  return name && (has_name(op_text, name) || has_name(b->condition, name));
+  const char *name = b->operands[i].name, *body = op_text ? strchr(op_text, ':') : NULL; /* its head names all arrays */
+  return name && (has_name(body, name) || has_name(b->condition, name));
 }
 
 bool besides_tell(const besides *b, ndr_h5_writer *writer) {

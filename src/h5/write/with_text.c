@@ -36,9 +36,10 @@ bool ndr_with_text(const ndr_with *with, const char *op, const char *where, char
   bool condition = where && with->count && ndr_h5_condition_check(where) == NDR_OK;
   *text = NULL;
   FILE *to = NULL;
+  const char *body = op ? strchr(op, ':') : NULL; /* its head names the arrays of other operators, too */
   for (int i = 0; i < with->count; i++) {
     const char *name = with->arrays[i].name;
-    if (!(op && ndr_condition_names(op, name)) && !(condition && ndr_condition_names(where, name))) continue;
+    if (!(body && ndr_condition_names(body, name)) && !(condition && ndr_condition_names(where, name))) continue;
     if (!to && !(to = open_memstream(text, &length))) return false;
     fprintf(to, "%s%s: %s", ftell(to) > 0 ? "; " : "", name, with->arrays[i].source);
   }

@@ -349,6 +349,43 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
   finish(&own);
 }
 
+/* ---- weights ---- */
+
+/* A weight for each row has the bits of the same weights for each element. */
+static void check_weights_of_rows(rng *random, ndr_dtype dtype) {
+  if (dtype != NDR_F32 && dtype != NDR_F64) return;
+  setting s = {.array_count = 1, .how = FILL_UNIT};
+  int64_t rows = rng_between(random, 1, 70), lanes = rng_between(random, 1, 150);
+  char text[128];
+  s.problem = (ndr_problem)NDR_PROBLEM_INIT;
+  snprintf(text, sizeof text, "sum,mean,std,var,norm2 %s [%lld,%lld] /0 weighting=%s", ndr_dtype_name(dtype),
+           (long long)rows, (long long)lanes, rng_once_in(random, 2) ? "reliability" : "frequency");
+  assert_ok(ndr_problem_parse(text, &s.problem));
+  array_of_case(&s.arrays[0], &s.problem);
+  array_fill(&s.arrays[0], random, s.how);
+  test_array *weights = &s.arrays[s.array_count++];
+  array_make(weights, dtype, 2, s.problem.shape, NULL);
+  for (int64_t i = 0; i < rows * lanes; i++) {
+    if (i % lanes == 0)
+      element_store(dtype, (char *)weights->memory + i * (int64_t)ndr_dtype_bytes(dtype),
+                    (element){(long double)rng_between(random, 1, 1000) / 7, 0});
+    else
+      memcpy((char *)weights->memory + i * (int64_t)ndr_dtype_bytes(dtype),
+             (char *)weights->memory + (i - 1) * (int64_t)ndr_dtype_bytes(dtype), ndr_dtype_bytes(dtype));
+  }
+  assert_ok(ndr_problem_add_operand(&s.problem, NDR_WEIGHTS, &weights->tensor));
+  outcome each, shared;
+  char message[256];
+  ck_assert(run(&s, NULL, 1, &each));
+  s.problem.operands[0].strides[0] = lanes;
+  s.problem.operands[0].strides[1] = 0;
+  ck_assert(run(&s, NULL, 1, &shared));
+  ck_assert_msg(compare(&s, &shared, &each, true, message), "%s: %s", case_text(&s.problem), message);
+  free_results(&each);
+  free_results(&shared);
+  finish(&s);
+}
+
 /* ---- polynomials ---- */
 
 /* Horner's rule with each product and each sum rounded to the dtype. */
@@ -465,6 +502,25 @@ START_TEST(fused_avx512) {
 }
 END_TEST
 
+static void check_many_weights_of_rows(rng *random, ndr_dtype dtype) {
+  for (int i = 0; i < 20; i++) check_weights_of_rows(random, dtype);
+}
+
+START_TEST(weights_of_rows_baseline) {
+  check_all("baseline", check_many_weights_of_rows);
+}
+END_TEST
+
+START_TEST(weights_of_rows_avx2) {
+  check_all("avx2", check_many_weights_of_rows);
+}
+END_TEST
+
+START_TEST(weights_of_rows_avx512) {
+  check_all("avx512", check_many_weights_of_rows);
+}
+END_TEST
+
 START_TEST(polynomials_baseline) {
   check_all("baseline", check_polynomials);
 }
@@ -499,6 +555,8 @@ int main(void) {
   suite_case(suite, "options", 300, options_baseline, options_avx2, options_avx512, NULL);
   suite_case(suite, "own operators", 300, own_baseline, own_avx2, own_avx512, NULL);
   suite_case(suite, "fused", 300, fused_baseline, fused_avx2, fused_avx512, NULL);
+  suite_case(suite, "weights of rows", 300, weights_of_rows_baseline, weights_of_rows_avx2, weights_of_rows_avx512,
+             NULL);
   suite_case(suite, "polynomials", 300, polynomials_baseline, polynomials_avx2, polynomials_avx512, NULL);
   suite_case(suite, "bits", 300, updates_have_the_bits_of_built_in_operators, NULL);
   return suite_run(suite);

@@ -5,39 +5,53 @@
  *   LANE_TERMS(x, w)           declares doubles from an element and its weight: `weight`, `value`, and their product
  *                              `term`
  *   PART_TERMS(x, w)           declares the same as run_parts, from the elements and weights at two addresses
+ *   ONE_FACTOR_TERMS(x, w)     the same with one weight for all of the run_part; only where tiles may have one_factor
  * A lane's terms are added row by row, so that all instruction sets give the same bits. */
 
+#ifdef ONE_FACTOR_TERMS
+#define HAS_ONE_FACTOR(tile) ((tile)->one_factor)
+#else
+#define HAS_ONE_FACTOR(tile) false
+#define ONE_FACTOR_TERMS PART_TERMS
+#endif
+
+/* From here on `shared` says that lanes share a row's factor. */
 #define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
+#define WEIGHT_OF(w, l) ((w)[shared ? 0 : (l)])
 
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
-  {                                                                                                                    \
+  if (shared) {                                                                                                        \
+    ONE_FACTOR_TERMS(x + (i)*RUN_PART, w);                                                                             \
+    s##i += term;                                                                                                      \
+    if ((i) == 0) n0 += weight;                                                                                        \
+  } else {                                                                                                             \
     PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
     s##i += term;                                                                                                      \
     n##i += weight;                                                                                                    \
   }
 #define STORE_SUM(i)                                                                                                   \
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
-  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
+  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, shared ? n0 : n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
   EACH_STEP(width, RUN_PART) {                                                                                         \
     FIND_AHEAD(width, ELEMENT, WEIGHT)                                                                                 \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
-      const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
+      const WEIGHT *w = &WEIGHT_OF(WEIGHTS_OF(row), l);                                                                \
       PREFETCH_STEP(width)                                                                                             \
       PARTS(ADD_SUM)                                                                                                   \
     }                                                                                                                  \
     PARTS(STORE_SUM)                                                                                                   \
   }
 
-/* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. */
-static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict words, const bool counts) {
+static inline void NAME(add_terms_of)(const ndr_tile *tile, uint64_t *restrict words, const bool counts,
+                                      const bool shared) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
-  if (!counts) { /* with them, sixteen accumulators were no faster than eight */
+  if (!counts || shared) { /* sixteen accumulators are no faster than eight */
     SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   }
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
@@ -49,11 +63,19 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
     const ELEMENT *restrict x = ROW(row);
     const WEIGHT *restrict w = WEIGHTS_OF(row);
     for (int64_t l = done; l < lanes; l++) {
-      LANE_TERMS(x[l], w[l]);
+      LANE_TERMS(x[l], WEIGHT_OF(w, l));
       words[l] = word_of(f64_of(words[l]) + term);
       if (counts) WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + weight);
     }
   }
+}
+
+/* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. */
+static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict words, const bool counts) {
+  if (HAS_ONE_FACTOR(tile))
+    NAME(add_terms_of)(tile, words, counts, true);
+  else
+    NAME(add_terms_of)(tile, words, counts, false);
 }
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
@@ -72,14 +94,19 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define BEGIN_MOMENTS(i)                                                                                               \
   run_part o##i = {0}, m##i = {0}, q##i = {0}, c##i;                                                                   \
   LOAD_VECTOR(c##i, mean + l + (i)*RUN_PART);
+#define ADD_DISTANCE(i)                                                                                                \
+  const run_part u = value - c##i;                                                                                     \
+  (void)term;                                                                                                          \
+  o##i += weight * u;                                                                                                  \
+  m##i += weight * (u * u);                                                                                            \
+  q##i += weight * weight;
 #define ADD_MOMENTS(i)                                                                                                 \
-  {                                                                                                                    \
+  if (shared) {                                                                                                        \
+    ONE_FACTOR_TERMS(x + (i)*RUN_PART, w);                                                                             \
+    ADD_DISTANCE(i)                                                                                                    \
+  } else {                                                                                                             \
     PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
-    const run_part u = value - c##i;                                                                                   \
-    (void)term;                                                                                                        \
-    o##i += weight * u;                                                                                                \
-    m##i += weight * (u * u);                                                                                          \
-    q##i += weight * weight;                                                                                           \
+    ADD_DISTANCE(i)                                                                                                    \
   }
 #define STORE_MOMENTS(i)                                                                                               \
   STORE_VECTOR(words + l + (i)*RUN_PART, o##i);                                                                        \
@@ -90,16 +117,14 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     PARTS(BEGIN_MOMENTS)                                                                                               \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
-      const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
+      const WEIGHT *w = &WEIGHT_OF(WEIGHTS_OF(row), l);                                                                \
       PARTS(ADD_MOMENTS)                                                                                               \
     }                                                                                                                  \
     PARTS(STORE_MOMENTS)                                                                                               \
   }
 
-/* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
- * weights. */
-static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                       const bool squares) {
+static inline void NAME(add_distances_of)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                          const bool squares, const bool shared) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
@@ -111,7 +136,7 @@ static inline void NAME(add_distances)(const ndr_tile *tile, const double *restr
     const ELEMENT *restrict x = ROW(row);
     const WEIGHT *restrict w = WEIGHTS_OF(row);
     for (int64_t l = done; l < lanes; l++) {
-      LANE_TERMS(x[l], w[l]);
+      LANE_TERMS(x[l], WEIGHT_OF(w, l));
       const double u = value - mean[l];
       (void)term;
       words[l] = word_of(f64_of(words[l]) + weight * u);
@@ -119,6 +144,16 @@ static inline void NAME(add_distances)(const ndr_tile *tile, const double *restr
       if (squares) WORD(2)[l] = word_of(f64_of(WORD(2)[l]) + weight * weight);
     }
   }
+}
+
+/* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
+ * weights. */
+static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                       const bool squares) {
+  if (HAS_ONE_FACTOR(tile))
+    NAME(add_distances_of)(tile, mean, words, squares, true);
+  else
+    NAME(add_distances_of)(tile, mean, words, squares, false);
 }
 
 /* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
@@ -155,6 +190,7 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
   NAME(fold_moments)(tile, states, pitch, true);
 }
 #undef BEGIN_MOMENTS
+#undef ADD_DISTANCE
 #undef ADD_MOMENTS
 #undef STORE_MOMENTS
 #undef MOMENT_LANES
@@ -166,7 +202,10 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef WEIGHT
 #undef LANE_TERMS
 #undef PART_TERMS
+#undef ONE_FACTOR_TERMS
+#undef HAS_ONE_FACTOR
 #undef WEIGHTS_OF
+#undef WEIGHT_OF
 #undef BEGIN_SUM
 #undef ADD_SUM
 #undef STORE_SUM

@@ -48,6 +48,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   const double weight = pick_f64(live, 1, 0), value = pick_f64(live, (double)(x), 0), term = value;                    \
   (void)weight
 #define WEIGHTED_PART(widen, x, w) const run_part weight = widen(w), value = widen(x), term = value * weight
+#define ONE_WEIGHT_PART(widen, x, w) const run_part weight = BROADCAST(w), value = widen(x), term = value * weight
 #if defined __AVX512BW__
 #define MASKED_PART(widen, x, w)                                                                                       \
   const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(w));                                           \
@@ -66,6 +67,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define WEIGHT float
 #define LANE_TERMS WEIGHTED_LANE
 #define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32, x, w)
+#define ONE_FACTOR_TERMS(x, w) ONE_WEIGHT_PART(WIDEN_F32, x, w)
 #define MOMENTS
 #include "cpu/fold/factors.h"
 #define NAME(kernel) weighted_##kernel##_f64
@@ -73,6 +75,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define WEIGHT double
 #define LANE_TERMS WEIGHTED_LANE
 #define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F64, x, w)
+#define ONE_FACTOR_TERMS(x, w) ONE_WEIGHT_PART(WIDEN_F64, x, w)
 #define MOMENTS
 #include "cpu/fold/factors.h"
 #define NAME(kernel) masked_##kernel##_f32

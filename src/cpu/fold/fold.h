@@ -25,6 +25,7 @@ typedef struct ndr_tile {
   const void *factors;    /* only kernels of masked.h, factors.h and compare.h look at it */
   int64_t factors_stride; /* its row_stride */
   int64_t factors_ahead;  /* its `ahead` */
+  bool one_factor;        /* the lanes of a row share its first factor; only kernels of weights look at it */
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its

@@ -73,6 +73,7 @@ static inline uint32_t bits_of(float value) {
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3)
 #define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
+#define BROADCAST(at) ((run_part)_mm512_set1_pd((double)*(at)))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm512_cvtps_pd(_mm256_mul_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b))))
 #define WIDEN_SQUARED_DIFFERENCE_F32(a, b)                                                                             \
   ((run_part)_mm512_cvtps_pd(square_f32(_mm256_sub_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b)))))
@@ -84,6 +85,7 @@ static inline uint32_t bits_of(float value) {
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
+#define BROADCAST(at) ((run_part)_mm256_set1_pd((double)*(at)))
 #define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm256_cvtps_pd(_mm_mul_ps(_mm_loadu_ps(a), _mm_loadu_ps(b))))
 #define WIDEN_SQUARED_DIFFERENCE_F32(a, b)                                                                             \
   ((run_part)_mm256_cvtps_pd(square_f32(_mm_sub_ps(_mm_loadu_ps(a), _mm_loadu_ps(b)))))

@@ -256,6 +256,16 @@ void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program
 
 /* ---- where values are ---- */
 
+/* Whether a value, which is marked, is read by nothing but folds that take one of it for each row. */
+static bool is_only_weights(const ndr_code *code, int value) {
+  bool only = code->values[value].last == 0;
+  for (int f = 0; f < code->fold_count; f++) {
+    const ndr_code_fold *fold = &code->folds[f];
+    only = only && fold->value != value && (fold->factors != value || fold->takes_one);
+  }
+  return only;
+}
+
 /* Marks what the folds need. Other values were made on the way to something simpler. */
 void ndr_code_mark(ndr_code *code) {
   int reading = 0;
@@ -275,7 +285,10 @@ void ndr_code_mark(ndr_code *code) {
       if (operand->last < i) operand->last = (int16_t)i;
       operand->used = true;
     }
-    if (value->used && value->kind == NDR_VALUE_ARRAY) code->arrays |= 1u << value->number;
+    if (value->used && value->kind == NDR_VALUE_ARRAY) {
+      code->arrays |= 1u << value->number;
+      if (is_only_weights(code, i)) code->weights |= 1u << value->number;
+    }
     if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->runs_strips = true;
   }
   if (reading > 1) code->rereads = true;

@@ -49,6 +49,7 @@ typedef struct ndr_code_fold {
   ndr_fold *fold;
   int value, factors; /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
   bool indexed;       /* rows must ascend by index */
+  bool takes_one;     /* its factors may be one for each row (ndr_tile.one_factor) */
   int words_before;   /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
@@ -56,6 +57,7 @@ typedef struct ndr_code {
   int value_count, fold_count;
   bool overflows;   /* there are more values than fit, or one that no instruction computes */
   unsigned arrays;  /* bit a: array a is read */
+  unsigned weights; /* bit a: array a is only read as factors by folds that take one for each row */
   bool runs_strips; /* some value has to be computed for each strip */
   bool rereads;     /* a kernel reads what it folds twice, or several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
@@ -82,7 +84,8 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Sets `used` and `last` of values, and the code's arrays, runs_strips and rereads, once values and folds are there. */
+/* Sets `used` and `last` of values, and the code's arrays, weights, runs_strips and rereads, once values and folds are
+ * there. */
 void ndr_code_mark(ndr_code *code);
 
 /* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a

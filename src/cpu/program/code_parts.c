@@ -85,6 +85,7 @@ static void add_weighted(const part_code *p, ndr_factors what, int value, int we
   const ndr_value *values = p->code->values;
   add_fold(p, p->isa->weighted[narrow ? NDR_F32 : NDR_F64][what], narrow ? values[value].a : value,
            narrow ? values[weight].a : weight, 0);
+  if (p->code->fold_count) p->code->folds[p->code->fold_count - 1].takes_one = true;
 }
 
 static bool is_zero(const part_code *p, int value) {

@@ -105,6 +105,7 @@ static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest,
     if (!(code->arrays >> a & 1)) continue;
     walk_along(problem, nest, a, &walk);
     bool single = ndr_walked_lane_step(&walk, nest->form, nest->period, nest->lanes, &step);
+    if (single && step == 0 && (code->weights >> a & 1)) continue;
     if (!single || !ndr_walked_is_direct(&walk, step, nest->lanes, nest->gather_rows)) in_cache = true;
   }
   if (!in_cache) return nest->gather_rows;

@@ -12,6 +12,7 @@ typedef struct source {
   const char *data;
   int64_t row_stride; /* in elements */
   const char *next;   /* where the block after it begins; NULL: the elements are gathered */
+  bool one_a_row;     /* lanes share the first element of each row */
 } source;
 
 typedef struct block {
@@ -51,7 +52,7 @@ static bool lane_step(const block *b, const ndr_walked *walk, int64_t *step) {
   return ndr_walked_lane_step(walk, b->engine->nest->form, b->tile->period, b->tile->lanes, step);
 }
 
-static source take(const block *b, int a, char *buffer) {
+static source take(const block *b, const ndr_code *code, int a, char *buffer) {
   const ndr_walked *walk = &b->machine->walked[a];
   const ndr_tile *tile = b->tile;
   const int64_t lanes = tile->lanes, bytes = walk->bytes;
@@ -61,6 +62,8 @@ static source take(const block *b, int a, char *buffer) {
   if (single && ndr_walked_is_direct(walk, step, lanes, tile->rows))
     return (source){
         .data = from, .row_stride = tile->rows == 1 ? lanes : walk->row, .next = walk->data + b->place.next[a] * bytes};
+  if (single && step == 0 && (code->weights >> a & 1))
+    return (source){.data = from, .row_stride = walk->row, .one_a_row = true};
   source gathered = {.data = buffer, .row_stride = lanes};
   if (single && step != 0) {
     b->engine->isa->gather[log2_of(bytes)](from, walk->row, step, buffer, tile->rows, lanes, 0);
@@ -127,7 +130,7 @@ static inline __attribute__((always_inline)) void look_ahead(const block *b, con
 
 static bool follow_each_other(const block *b, const ndr_code *code) {
   for (int a = 0; a < b->machine->array_count; a++)
-    if ((code->arrays >> a & 1) && b->sources[a].row_stride != b->tile->lanes) return false;
+    if ((code->arrays & ~code->weights) >> a & 1 && b->sources[a].row_stride != b->tile->lanes) return false;
   return true;
 }
 
@@ -218,8 +221,9 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.factors = f->factors < 0 ? NULL : beside.data;
   tile.factors_stride = f->factors < 0 || factors->constant ? 0 : beside.row_stride;
   tile.factors_ahead = bytes_to_next_block(&beside);
+  tile.one_factor = f->factors >= 0 && beside.one_a_row;
   states += f->words_before * pitch;
-  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes);
+  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes) && !tile.one_factor;
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
     fold_run(f, &tile, bytes, factors_bytes, states, pitch);
     return;
@@ -231,7 +235,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
 /* Takes the arrays of a code's block, computes its values and folds them. `buffers` is a thread's memory. */
 static void fold_block(block *b, const ndr_code *code, const ndr_code_memory *memory, char *buffers, uint64_t *states) {
   for (int a = 0; a < b->machine->array_count; a++) {
-    if (code->arrays >> a & 1) b->sources[a] = take(b, a, buffers);
+    if (code->arrays >> a & 1) b->sources[a] = take(b, code, a, buffers);
     buffers += b->machine->buffer_bytes[a];
   }
   run_code(b, code, memory);

@@ -126,13 +126,18 @@ static void check_dtype(rng *random, ndr_dtype dtype) {
 
 /* ---- kernels with factors ---- */
 
-/* The kernels of an instruction set for a dtype: weighted, masked, sums of products and squared differences, and counts
- * of comparisons. */
-enum { FACTORS_KERNELS = 2 * NDR_FACTORS_COUNT + 2 + NDR_COMPARE_COUNT };
+/* The kernels of an instruction set for a dtype: those with weights, by their dtype and without and with NaN left out;
+ * masked ones, sums of products and of squared differences, and counts of comparisons. */
+enum { WEIGHTED_GROUPS = 4, MASKED_GROUP = WEIGHTED_GROUPS };
+enum { FACTORS_KERNELS = (MASKED_GROUP + 1) * NDR_FACTORS_COUNT + 2 + NDR_COMPARE_COUNT };
 static ndr_fold *factors_kernel(const ndr_isa *isa, ndr_dtype dtype, int number) {
-  if (number < NDR_FACTORS_COUNT) return isa->weighted[dtype][number];
-  if (number < 2 * NDR_FACTORS_COUNT) return isa->masked[dtype][number - NDR_FACTORS_COUNT];
-  number -= 2 * NDR_FACTORS_COUNT;
+  int group = number / NDR_FACTORS_COUNT, what = number % NDR_FACTORS_COUNT;
+  if (group < WEIGHTED_GROUPS) {
+    ndr_weighted dtypes = dtype == NDR_F64 ? NDR_WEIGHTED_F64 : group % 2 ? NDR_WEIGHTED_F32_F64 : NDR_WEIGHTED_F32;
+    return (group < 2 ? isa->weighted : isa->present)[dtypes][what];
+  }
+  if (group == MASKED_GROUP) return isa->masked[dtype][what];
+  number -= (MASKED_GROUP + 1) * NDR_FACTORS_COUNT;
   return number == 0   ? isa->product[dtype]
          : number == 1 ? isa->squared_difference[dtype]
                        : isa->count_compared[dtype][number - 2];
@@ -142,17 +147,21 @@ static void check_factors(rng *random, ndr_dtype dtype) {
   static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
   ndr_tile tile = any_tile(random);
   int64_t size = tile.rows * tile.row_stride;
-  test_array elements, weights, mask;
+  test_array elements, weights, wide, mask;
   array_make(&elements, dtype, 1, &size, NULL);
   array_make(&weights, dtype, 1, &size, NULL);
+  array_make(&wide, NDR_F64, 1, &size, NULL);
   array_make(&mask, NDR_BOOL, 1, &size, NULL);
   array_fill(&elements, random, rng_once_in(random, 2) ? FILL_SMALL : FILL_WIDE);
   array_fill(&weights, random, FILL_SMALL);
+  array_fill(&wide, random, FILL_SMALL);
   array_fill(&mask, random, FILL_SMALL);
   tile.data = (const char *)elements.tensor.data + elements.tensor.byte_offset;
   tile.factors_stride = rng_once_in(random, 3) ? 0 : tile.row_stride;
   for (int k = 0; k < FACTORS_KERNELS; k++) {
-    const test_array *factors = k / NDR_FACTORS_COUNT == 1 ? &mask : &weights;
+    int group = k / NDR_FACTORS_COUNT;
+    const test_array *factors = group == MASKED_GROUP ? &mask : group < WEIGHTED_GROUPS && group % 2 ? &wide : &weights;
+    tile.one_factor = group < WEIGHTED_GROUPS && rng_once_in(random, 2);
     tile.factors = (const char *)factors->tensor.data + factors->tensor.byte_offset;
     fold(factors_kernel(known[0], dtype, k), &tile, expected);
     for (int i = 1; i < known_count; i++) {
@@ -165,6 +174,7 @@ static void check_factors(rng *random, ndr_dtype dtype) {
   }
   array_free(&elements);
   array_free(&weights);
+  array_free(&wide);
   array_free(&mask);
 }
 

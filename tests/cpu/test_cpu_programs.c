@@ -351,31 +351,34 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
 
 /* ---- weights ---- */
 
-/* A weight for each row has the bits of the same weights for each element. */
+/* A weight for each row has the bits of the same weights for each element, also where NaN are left out. */
 static void check_weights_of_rows(rng *random, ndr_dtype dtype) {
   if (dtype != NDR_F32 && dtype != NDR_F64) return;
   setting s = {.array_count = 1, .how = FILL_UNIT};
   int64_t rows = rng_between(random, 1, 70), lanes = rng_between(random, 1, 150);
-  char text[128];
+  ndr_dtype wide = rng_once_in(random, 2) ? NDR_F64 : dtype;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype), weight_bytes = (int64_t)ndr_dtype_bytes(wide);
+  char text[128], message[256];
   s.problem = (ndr_problem)NDR_PROBLEM_INIT;
-  snprintf(text, sizeof text, "sum,mean,std,var,norm2 %s [%lld,%lld] /0 weighting=%s", ndr_dtype_name(dtype),
-           (long long)rows, (long long)lanes, rng_once_in(random, 2) ? "reliability" : "frequency");
+  snprintf(text, sizeof text, "sum,mean,std,var,norm2 %s [%lld,%lld] /0 weighting=%s%s", ndr_dtype_name(dtype),
+           (long long)rows, (long long)lanes, rng_once_in(random, 2) ? "reliability" : "frequency",
+           rng_once_in(random, 2) ? " skipnan" : "");
   assert_ok(ndr_problem_parse(text, &s.problem));
   array_of_case(&s.arrays[0], &s.problem);
   array_fill(&s.arrays[0], random, s.how);
+  for (int64_t i = rng_between(random, 0, 300); i < rows * lanes; i += rng_between(random, 1, 300))
+    element_store(dtype, (char *)s.arrays[0].memory + i * bytes, (element){(long double)NAN, 0});
   test_array *weights = &s.arrays[s.array_count++];
-  array_make(weights, dtype, 2, s.problem.shape, NULL);
+  array_make(weights, wide, 2, s.problem.shape, NULL);
   for (int64_t i = 0; i < rows * lanes; i++) {
+    char *at = (char *)weights->memory + i * weight_bytes;
     if (i % lanes == 0)
-      element_store(dtype, (char *)weights->memory + i * (int64_t)ndr_dtype_bytes(dtype),
-                    (element){(long double)rng_between(random, 1, 1000) / 7, 0});
+      element_store(wide, at, (element){(long double)rng_between(random, 1, 1000) / 7, 0});
     else
-      memcpy((char *)weights->memory + i * (int64_t)ndr_dtype_bytes(dtype),
-             (char *)weights->memory + (i - 1) * (int64_t)ndr_dtype_bytes(dtype), ndr_dtype_bytes(dtype));
+      memcpy(at, at - weight_bytes, (size_t)weight_bytes);
   }
   assert_ok(ndr_problem_add_operand(&s.problem, NDR_WEIGHTS, &weights->tensor));
   outcome each, shared;
-  char message[256];
   ck_assert(run(&s, NULL, 1, &each));
   s.problem.operands[0].strides[0] = lanes;
   s.problem.operands[0].strides[1] = 0;

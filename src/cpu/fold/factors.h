@@ -6,6 +6,7 @@
  *                              `term`
  *   PART_TERMS(x, w)           declares the same as run_parts, from the elements and weights at two addresses
  *   ONE_FACTOR_TERMS(x, w)     the same with one weight for all of the run_part; only where tiles may have one_factor
+ *   LEAVES_OUT                 defined where a weight depends on its element, too, and not on the row alone
  * A lane's terms are added row by row, so that all instruction sets give the same bits. */
 
 #ifdef ONE_FACTOR_TERMS
@@ -13,6 +14,12 @@
 #else
 #define HAS_ONE_FACTOR(tile) false
 #define ONE_FACTOR_TERMS PART_TERMS
+#endif
+
+#ifdef LEAVES_OUT
+#define SUMS_WEIGHTS(i) true
+#else
+#define SUMS_WEIGHTS(i) ((i) == 0) /* the others add up to the same */
 #endif
 
 /* From here on `shared` says that lanes share a row's factor. */
@@ -24,7 +31,7 @@
   if (shared) {                                                                                                        \
     ONE_FACTOR_TERMS(x + (i)*RUN_PART, w);                                                                             \
     s##i += term;                                                                                                      \
-    if ((i) == 0) n0 += weight;                                                                                        \
+    if (SUMS_WEIGHTS(i)) n##i += weight;                                                                               \
   } else {                                                                                                             \
     PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
     s##i += term;                                                                                                      \
@@ -32,7 +39,7 @@
   }
 #define STORE_SUM(i)                                                                                                   \
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
-  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, shared ? n0 : n##i);
+  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, shared && !SUMS_WEIGHTS(i) ? n0 : n##i);
 #define SUM_LANES(PARTS, width)                                                                                        \
   EACH_STEP(width, RUN_PART) {                                                                                         \
     FIND_AHEAD(width, ELEMENT, WEIGHT)                                                                                 \
@@ -204,6 +211,8 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef PART_TERMS
 #undef ONE_FACTOR_TERMS
 #undef HAS_ONE_FACTOR
+#undef SUMS_WEIGHTS
+#undef LEAVES_OUT
 #undef WEIGHTS_OF
 #undef WEIGHT_OF
 #undef BEGIN_SUM

@@ -1,4 +1,4 @@
-/* The kernels of factors.h: f32 or f64 with weights of the same dtype, or with a mask, whose bytes are 0 where an
+/* The kernels of factors.h: f32 or f64 with weights, or with a mask, whose bytes are 0 where an
  * element does not count; sums of f32 products and of squared differences. And those of compare.h. */
 #define ONE_PART(X) X(0)
 #define TWO_PARTS(X) X(0) X(1)
@@ -47,8 +47,23 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   const uint64_t live = 0 - (uint64_t)((w) != 0);                                                                      \
   const double weight = pick_f64(live, 1, 0), value = pick_f64(live, (double)(x), 0), term = value;                    \
   (void)weight
-#define WEIGHTED_PART(widen, x, w) const run_part weight = widen(w), value = widen(x), term = value * weight
-#define ONE_WEIGHT_PART(widen, x, w) const run_part weight = BROADCAST(w), value = widen(x), term = value * weight
+#define WEIGHTED_PART(element, factor) const run_part weight = factor, value = element, term = value * weight
+/* NaN elements weigh nothing. */
+#define PRESENT_LANE(x, w)                                                                                             \
+  const double stored = (double)(x);                                                                                   \
+  const uint64_t live = 0 - (uint64_t)(stored == stored);                                                              \
+  const double weight = pick_f64(live, (double)(w), 0), value = pick_f64(live, stored, 0), term = value * weight;      \
+  (void)weight
+#define PRESENT_PART(element, factor)                                                                                  \
+  const run_part stored = element, value = NUMBERS_OF(stored, stored), weight = NUMBERS_OF(stored, factor),            \
+                 term = value * weight
+/* `values` where a lane of `where` is a number, and 0 where it is NaN. */
+#if defined __AVX512BW__
+#define NUMBERS_OF(where, values)                                                                                      \
+  ((run_part)_mm512_maskz_mov_pd(_mm512_cmp_pd_mask((__m512d)(where), (__m512d)(where), _CMP_ORD_Q), (__m512d)(values)))
+#elif defined __AVX2__
+#define NUMBERS_OF(where, values) ((run_part)(((where) == (where)) & (run_part_bits)(values)))
+#endif
 #if defined __AVX512BW__
 #define MASKED_PART(widen, x, w)                                                                                       \
   const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(w));                                           \
@@ -66,16 +81,51 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define ELEMENT float
 #define WEIGHT float
 #define LANE_TERMS WEIGHTED_LANE
-#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32, x, w)
-#define ONE_FACTOR_TERMS(x, w) ONE_WEIGHT_PART(WIDEN_F32, x, w)
+#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), WIDEN_F32(w))
+#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), BROADCAST(w))
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) weighted_##kernel##_f32_f64
+#define ELEMENT float
+#define WEIGHT double
+#define LANE_TERMS WEIGHTED_LANE
+#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), WIDEN_F64(w))
+#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), BROADCAST(w))
 #define MOMENTS
 #include "cpu/fold/factors.h"
 #define NAME(kernel) weighted_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT double
 #define LANE_TERMS WEIGHTED_LANE
-#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F64, x, w)
-#define ONE_FACTOR_TERMS(x, w) ONE_WEIGHT_PART(WIDEN_F64, x, w)
+#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F64(x), WIDEN_F64(w))
+#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F64(x), BROADCAST(w))
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) present_##kernel##_f32
+#define ELEMENT float
+#define WEIGHT float
+#define LANE_TERMS PRESENT_LANE
+#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), WIDEN_F32(w))
+#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), BROADCAST(w))
+#define LEAVES_OUT
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) present_##kernel##_f32_f64
+#define ELEMENT float
+#define WEIGHT double
+#define LANE_TERMS PRESENT_LANE
+#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), WIDEN_F64(w))
+#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), BROADCAST(w))
+#define LEAVES_OUT
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) present_##kernel##_f64
+#define ELEMENT double
+#define WEIGHT double
+#define LANE_TERMS PRESENT_LANE
+#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F64(x), WIDEN_F64(w))
+#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F64(x), BROADCAST(w))
+#define LEAVES_OUT
 #define MOMENTS
 #include "cpu/fold/factors.h"
 #define NAME(kernel) masked_##kernel##_f32
@@ -139,6 +189,10 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
     [NDR_FACTORS_SQUARES] = name(moments_squares)                                                                      \
   }
 #define WEIGHTED_F32(kernel) weighted_##kernel##_f32
+#define WEIGHTED_F32_F64(kernel) weighted_##kernel##_f32_f64
 #define WEIGHTED_F64(kernel) weighted_##kernel##_f64
+#define PRESENT_F32(kernel) present_##kernel##_f32
+#define PRESENT_F32_F64(kernel) present_##kernel##_f32_f64
+#define PRESENT_F64(kernel) present_##kernel##_f64
 #define MASKED_F32(kernel) masked_##kernel##_f32
 #define MASKED_F64(kernel) masked_##kernel##_f64

@@ -136,6 +136,14 @@ typedef enum ndr_factors {
   NDR_FACTORS_COUNT
 } ndr_factors;
 
+/* The dtypes of elements and of their weights. */
+typedef enum ndr_weighted {
+  NDR_WEIGHTED_F32, /* both */
+  NDR_WEIGHTED_F32_F64,
+  NDR_WEIGHTED_F64, /* both */
+  NDR_WEIGHTED_COUNT
+} ndr_weighted;
+
 /* How an element compares with its factor. */
 typedef enum ndr_compare {
   NDR_COMPARE_LESS,
@@ -163,9 +171,10 @@ typedef struct ndr_isa {
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
   ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];
-  /* Kernels of f32 and f64: `factors` are weights of the elements' dtype, or bytes that are 0 where an element does not
-   * count. */
-  ndr_fold *weighted[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT], *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
+  /* Kernels of f32 and f64: `factors` are weights, the same for elements of which NaN are left out, or bytes that are 0
+   * where an element does not count. */
+  ndr_fold *weighted[NDR_WEIGHTED_COUNT][NDR_FACTORS_COUNT], *present[NDR_WEIGHTED_COUNT][NDR_FACTORS_COUNT],
+      *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
   /* The sum of element * factor, each product rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
   /* The sum of (element - factor)^2; both the difference and its square are rounded to the dtype. */

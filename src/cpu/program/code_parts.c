@@ -79,12 +79,18 @@ static bool was_f32(const part_code *p, int value) {
   return v->kind == NDR_VALUE_CONVERT && v->from == NDR_F32 && v->dtype == NDR_F64;
 }
 
-/* Folds f64 elements with f64 weights, or what both were before they were widened. */
-static void add_weighted(const part_code *p, ndr_factors what, int value, int weight) {
-  bool narrow = was_f32(p, value) && was_f32(p, weight);
-  const ndr_value *values = p->code->values;
-  add_fold(p, p->isa->weighted[narrow ? NDR_F32 : NDR_F64][what], narrow ? values[value].a : value,
-           narrow ? values[weight].a : weight, 0);
+/* What a value was before it was widened to f64; or the value. */
+static int before_widening(const part_code *p, int value) {
+  return was_f32(p, value) ? p->code->values[value].a : value;
+}
+
+/* Folds f64 elements with f64 weights, as what they were before they were widened. `skip`: NaN are left out. */
+static void add_weighted(const part_code *p, bool skip, ndr_factors what, int value, int weight) {
+  ndr_weighted dtypes = !was_f32(p, value)   ? NDR_WEIGHTED_F64
+                        : was_f32(p, weight) ? NDR_WEIGHTED_F32
+                                             : NDR_WEIGHTED_F32_F64;
+  if (dtypes == NDR_WEIGHTED_F32) weight = before_widening(p, weight);
+  add_fold(p, (skip ? p->isa->present : p->isa->weighted)[dtypes][what], before_widening(p, value), weight, 0);
   if (p->code->fold_count) p->code->folds[p->code->fold_count - 1].takes_one = true;
 }
 
@@ -122,7 +128,7 @@ static bool fold_term(const part_code *p, int value, int word) {
   if (v.number != NDR_NODE_MULTIPLY) return false;
   if (fold_squared_difference(p, &v)) return true;
   if (v.dtype == NDR_F64)
-    add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
+    add_weighted(p, false, NDR_FACTORS_SUM, v.a, v.b);
   else
     add_fold(p, p->isa->product[v.dtype], v.a, v.b, 0);
   return true;
@@ -161,16 +167,36 @@ static void fold_as(const part_code *p, ndr_op op, int value, int word) {
 
 /* ---- weights ---- */
 
+/* Real elements of which NaN are left out, and those that the mask leaves out made NaN. False where no kernel does it.
+ */
+static bool fold_weighted_numbers(const part_code *p) {
+  static const ndr_factors known[NDR_OP_COUNT] = {[NDR_SUM] = NDR_FACTORS_SUM,
+                                                  [NDR_MEAN] = NDR_FACTORS_MEAN,
+                                                  [NDR_VAR] = NDR_FACTORS_MOMENTS,
+                                                  [NDR_STD] = NDR_FACTORS_MOMENTS};
+  ndr_op op = p->state.op;
+  bool deviation = op == NDR_VAR || op == NDR_STD;
+  if (!p->skip || !is_real(p, p->value) || !(op == NDR_SUM || op == NDR_MEAN || deviation)) return false;
+  int value = p->mask < 0 ? p->value : masked_or(p, p->mask, p->value, (double)NAN, 0);
+  value = convert(p, value, NDR_F64);
+  if (p->code->overflows) return true;
+  if (deviation) p->code->rereads = true;
+  add_weighted(p, true, deviation && p->state.reliability ? NDR_FACTORS_SQUARES : known[op], value, p->weight);
+  return true;
+}
+
 static void fold_weighted(part_code *p) {
   int parts = ndr_dtype_is_complex(dtype_of(p, p->value)) ? 2 : 1;
   ndr_dtype wide = parts == 2 ? NDR_C128 : NDR_F64;
-  int value = convert(p, p->value, wide), weight = p->weight, mask = p->mask;
+  int value = p->value, weight = p->weight, mask = p->mask;
   ndr_op op = p->state.op;
+  if (fold_weighted_numbers(p)) return;
   if (p->skip) mask = both(p, mask, present(p, value));
-  if (mask >= 0) {
+  if (mask >= 0) { /* in their own dtypes, which take less time */
     value = masked_or(p, mask, value, 0, 0);
-    weight = masked_or(p, mask, weight, 0, 0);
+    weight = convert(p, masked_or(p, mask, before_widening(p, weight), 0, 0), NDR_F64);
   }
+  value = convert(p, value, wide);
   p->skip = false;
   if (op == NDR_VAR || op == NDR_STD) {
     if (p->code->overflows) return;
@@ -178,11 +204,11 @@ static void fold_weighted(part_code *p) {
     if (parts == 2)
       add_fold(p, p->isa->complex_moments[p->state.reliability], value, weight, 0);
     else
-      add_weighted(p, p->state.reliability ? NDR_FACTORS_SQUARES : NDR_FACTORS_MOMENTS, value, weight);
+      add_weighted(p, false, p->state.reliability ? NDR_FACTORS_SQUARES : NDR_FACTORS_MOMENTS, value, weight);
     return;
   }
   if (op == NDR_MEAN && parts == 1) {
-    if (!p->code->overflows) add_weighted(p, NDR_FACTORS_MEAN, value, weight);
+    if (!p->code->overflows) add_weighted(p, false, NDR_FACTORS_MEAN, value, weight);
     return;
   }
   if (op == NDR_NORM2 && parts == 2) {

@@ -109,7 +109,7 @@ static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest,
     if (!single || !ndr_walked_is_direct(&walk, step, nest->lanes, nest->gather_rows)) in_cache = true;
   }
   if (!in_cache) return nest->gather_rows;
-  int64_t rows = (nest->form == NDR_NEST_ROWS ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
+  int64_t rows = (nest->form == NDR_NEST_ROWS || !code->runs_strips ? ROWS_BLOCK : FEW_OUTPUTS_BLOCK) / nest->lanes;
   return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
 }
 

@@ -11,8 +11,8 @@ typedef struct builder {
   const ndr_typing *typing;
   const int *arrays;
   ndr_program *program;
-  int mask;       /* of parts; -1: none */
-  bool skips_nan; /* skip_nan, of an operator that reads one array: parts that fold it skip NaN themselves */
+  int mask;                   /* of parts; -1: none */
+  bool skips_nan;             /* only NaN of the element leave places out: parts that fold it skip NaN themselves */
   int totals[NDR_MOST_PARTS]; /* the part of each update */
 } builder;
 
@@ -170,25 +170,25 @@ static int emit_part(const builder *b, ndr_op op, int value) {
   return program->part_count++;
 }
 
-/* Whether a NaN of array i leaves a place out: of the element, and of the others that an expression reads. */
-static bool counts(const ndr_syntax *syntax, int i) {
+/* Whether NaN in array i leave places out: in the element, and in others that an expression reads. */
+static bool nan_leaves_out(const ndr_syntax *syntax, int i) {
   bool read = i == 0;
   for (int n = 0; n < syntax->node_count && !read; n++)
     read = syntax->nodes[n].kind == NDR_NODE_ARRAY && syntax->nodes[n].a == i;
   return read;
 }
 
-static bool only_element_counts(const ndr_syntax *syntax) {
+static bool reads_only_element(const ndr_syntax *syntax) {
   for (int i = 1; i < syntax->array_count; i++)
-    if (counts(syntax, i)) return false;
+    if (nan_leaves_out(syntax, i)) return false;
   return true;
 }
 
-/* Whether no array that counts is NaN: a node, or -1 where none can be. */
+/* A node that is true where none of those arrays is NaN; -1 if none can hold NaN. */
 static int emit_mask(const builder *b) {
   int mask = -1;
   for (int i = 0; i < b->typing->syntax->array_count; i++) {
-    if (!ndr_dtype_is_float(b->typing->dtypes[i]) || !counts(b->typing->syntax, i)) continue;
+    if (!ndr_dtype_is_float(b->typing->dtypes[i]) || !nan_leaves_out(b->typing->syntax, i)) continue;
     int array = add_node(b, NDR_NODE_ARRAY, b->typing->dtypes[i], b->arrays[i]);
     int number = ndr_program_unary(b->program, NDR_NODE_NOT, ndr_program_unary(b->program, NDR_NODE_ISNAN, array));
     mask = mask < 0 ? number : ndr_program_binary(b->program, NDR_NODE_AND, mask, number);
@@ -218,7 +218,7 @@ static ndr_status make(const ndr_own_op *own, const ndr_dtype *dtypes, const int
   memset(program, 0, sizeof *program);
   program->parameter_count = syntax->number_count;
   memcpy(program->parameters, own->values, sizeof program->parameters);
-  builder b = {&typing, arrays, program, -1, skip_nan && only_element_counts(syntax), {0}};
+  builder b = {&typing, arrays, program, -1, skip_nan && reads_only_element(syntax), {0}};
   if (skip_nan) b.mask = emit_mask(&b);
   if (!emit_all(&b))
     return ndr_fail(NDR_ERR_OP, "operator '%.60s' has more than %d nodes for these dtypes", own->definition->name,

@@ -51,7 +51,7 @@ static int isnan_count(const char *text) {
   return count;
 }
 
-START_TEST(under_skip_nan_arrays_that_are_read_are_looked_at) {
+START_TEST(nan_is_tested_in_arrays_that_are_read) {
   ck_assert_int_eq(isnan_count("f(x, y): s += x * y -> s"), 2);
   ck_assert_int_eq(isnan_count("f(x, y): n += 1, m max= y -> n + m"), 2);
   ck_assert_int_eq(isnan_count("f(x, y): n += 1 -> n"), 1);
@@ -398,9 +398,9 @@ int main(void) {
   tcase_add_loop_test(tables, results_have_dtypes, 0, COUNT(results_of));
   tcase_add_loop_test(tables, what_has_no_meaning_is_refused, 0, COUNT(refused));
   suite_add_tcase(suite, tables);
-  suite_case(suite, "parts", 60, under_skip_nan_arrays_that_are_read_are_looked_at,
-             a_result_that_is_a_state_is_its_total, every_update_is_its_operator, n_is_a_part_of_its_own,
-             places_with_nan_are_left_out, arrays_have_the_numbers_that_the_problem_gives,
-             equal_terms_are_computed_once, builders_run_out_of_room, an_operator_may_have_too_many_nodes, NULL);
+  suite_case(suite, "parts", 60, nan_is_tested_in_arrays_that_are_read, a_result_that_is_a_state_is_its_total,
+             every_update_is_its_operator, n_is_a_part_of_its_own, places_with_nan_are_left_out,
+             arrays_have_the_numbers_that_the_problem_gives, equal_terms_are_computed_once, builders_run_out_of_room,
+             an_operator_may_have_too_many_nodes, NULL);
   return suite_run(suite);
 }

@@ -133,8 +133,10 @@ enum { FACTORS_KERNELS = (MASKED_GROUP + 1) * NDR_FACTORS_COUNT + 2 + NDR_COMPAR
 static ndr_fold *factors_kernel(const ndr_isa *isa, ndr_dtype dtype, int number) {
   int group = number / NDR_FACTORS_COUNT, what = number % NDR_FACTORS_COUNT;
   if (group < WEIGHTED_GROUPS) {
-    ndr_weighted dtypes = dtype == NDR_F64 ? NDR_WEIGHTED_F64 : group % 2 ? NDR_WEIGHTED_F32_F64 : NDR_WEIGHTED_F32;
-    return (group < 2 ? isa->weighted : isa->present)[dtypes][what];
+    ndr_weight_dtypes dtypes = dtype == NDR_F64 ? NDR_WEIGHT_F64_F64
+                               : group % 2      ? NDR_WEIGHT_F32_F64
+                                                : NDR_WEIGHT_F32_F32;
+    return isa->weighted[group / 2][dtypes][what];
   }
   if (group == MASKED_GROUP) return isa->masked[dtype][what];
   number -= (MASKED_GROUP + 1) * NDR_FACTORS_COUNT;
@@ -153,6 +155,8 @@ static void check_factors(rng *random, ndr_dtype dtype) {
   array_make(&wide, NDR_F64, 1, &size, NULL);
   array_make(&mask, NDR_BOOL, 1, &size, NULL);
   array_fill(&elements, random, rng_once_in(random, 2) ? FILL_SMALL : FILL_WIDE);
+  for (int64_t i = rng_between(random, 0, 200); i < size; i += rng_between(random, 1, 200))
+    element_store(dtype, (char *)elements.memory + i * (int64_t)ndr_dtype_bytes(dtype), (element){(long double)NAN, 0});
   array_fill(&weights, random, FILL_SMALL);
   array_fill(&wide, random, FILL_SMALL);
   array_fill(&mask, random, FILL_SMALL);
@@ -161,7 +165,7 @@ static void check_factors(rng *random, ndr_dtype dtype) {
   for (int k = 0; k < FACTORS_KERNELS; k++) {
     int group = k / NDR_FACTORS_COUNT;
     const test_array *factors = group == MASKED_GROUP ? &mask : group < WEIGHTED_GROUPS && group % 2 ? &wide : &weights;
-    tile.one_factor = group < WEIGHTED_GROUPS && rng_once_in(random, 2);
+    tile.row_factors = group < WEIGHTED_GROUPS && rng_once_in(random, 2);
     tile.factors = (const char *)factors->tensor.data + factors->tensor.byte_offset;
     fold(factors_kernel(known[0], dtype, k), &tile, expected);
     for (int i = 1; i < known_count; i++) {

@@ -4,42 +4,38 @@
  *   ELEMENT, WEIGHT            the types of tile->data and tile->factors
  *   LANE_TERMS(x, w)           declares doubles from an element and its weight: `weight`, `value`, and their product
  *                              `term`
- *   PART_TERMS(x, w)           declares the same as run_parts, from the elements and weights at two addresses
- *   ONE_FACTOR_TERMS(x, w)     the same with one weight for all of the run_part; only where tiles may have one_factor
- *   LEAVES_OUT                 defined where a weight depends on its element, too, and not on the row alone
+ *   PART_TERMS(x, w, i)        declares the same as run_parts, of part i of the elements and weights at two addresses
+ *   ROW_FACTORS                defined where tiles may have row_factors; PART_TERMS asks `row_factor` for it
+ *   WEIGHT_DEPENDS_ON_ELEMENT  defined where an element can change its weight: lanes that share a row's factor do not
+ *                              share the sum of weights then
  * A lane's terms are added row by row, so that all instruction sets give the same bits. */
 
-#ifdef ONE_FACTOR_TERMS
-#define HAS_ONE_FACTOR(tile) ((tile)->one_factor)
+#ifdef ROW_FACTORS
+#define HAS_ROW_FACTORS(tile) ((tile)->row_factors)
 #else
-#define HAS_ONE_FACTOR(tile) false
-#define ONE_FACTOR_TERMS PART_TERMS
+#define HAS_ROW_FACTORS(tile) false
 #endif
 
-#ifdef LEAVES_OUT
+/* Whether part i adds up weights of its own. */
+#ifdef WEIGHT_DEPENDS_ON_ELEMENT
 #define SUMS_WEIGHTS(i) true
 #else
-#define SUMS_WEIGHTS(i) ((i) == 0) /* the others add up to the same */
+#define SUMS_WEIGHTS(i) ((i) == 0 || !row_factor)
 #endif
 
-/* From here on `shared` says that lanes share a row's factor. */
 #define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
-#define WEIGHT_OF(w, l) ((w)[shared ? 0 : (l)])
+#define WEIGHT_OF(w, l) ((w)[row_factor ? 0 : (l)])
 
 #define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
 #define ADD_SUM(i)                                                                                                     \
-  if (shared) {                                                                                                        \
-    ONE_FACTOR_TERMS(x + (i)*RUN_PART, w);                                                                             \
+  {                                                                                                                    \
+    PART_TERMS(x, w, i);                                                                                               \
     s##i += term;                                                                                                      \
     if (SUMS_WEIGHTS(i)) n##i += weight;                                                                               \
-  } else {                                                                                                             \
-    PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
-    s##i += term;                                                                                                      \
-    n##i += weight;                                                                                                    \
   }
 #define STORE_SUM(i)                                                                                                   \
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
-  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, shared && !SUMS_WEIGHTS(i) ? n0 : n##i);
+  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, SUMS_WEIGHTS(i) ? n##i : n0);
 #define SUM_LANES(PARTS, width)                                                                                        \
   EACH_STEP(width, RUN_PART) {                                                                                         \
     FIND_AHEAD(width, ELEMENT, WEIGHT)                                                                                 \
@@ -53,12 +49,13 @@
     PARTS(STORE_SUM)                                                                                                   \
   }
 
-static inline void NAME(add_terms_of)(const ndr_tile *tile, uint64_t *restrict words, const bool counts,
-                                      const bool shared) {
+/* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. `row_factor`: the tile's. */
+static inline void NAME(add_terms_by)(const ndr_tile *tile, uint64_t *restrict words, const bool counts,
+                                      const bool row_factor) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
-  if (!counts || shared) { /* sixteen accumulators are no faster than eight */
+  if (!counts || !SUMS_WEIGHTS(1)) { /* eight accumulators, and one: sixteen were no faster */
     SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   }
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
@@ -77,12 +74,12 @@ static inline void NAME(add_terms_of)(const ndr_tile *tile, uint64_t *restrict w
   }
 }
 
-/* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. */
+/* Chooses when it is compiled. */
 static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict words, const bool counts) {
-  if (HAS_ONE_FACTOR(tile))
-    NAME(add_terms_of)(tile, words, counts, true);
+  if (HAS_ROW_FACTORS(tile))
+    NAME(add_terms_by)(tile, words, counts, true);
   else
-    NAME(add_terms_of)(tile, words, counts, false);
+    NAME(add_terms_by)(tile, words, counts, false);
 }
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
@@ -101,19 +98,14 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define BEGIN_MOMENTS(i)                                                                                               \
   run_part o##i = {0}, m##i = {0}, q##i = {0}, c##i;                                                                   \
   LOAD_VECTOR(c##i, mean + l + (i)*RUN_PART);
-#define ADD_DISTANCE(i)                                                                                                \
-  const run_part u = value - c##i;                                                                                     \
-  (void)term;                                                                                                          \
-  o##i += weight * u;                                                                                                  \
-  m##i += weight * (u * u);                                                                                            \
-  q##i += weight * weight;
 #define ADD_MOMENTS(i)                                                                                                 \
-  if (shared) {                                                                                                        \
-    ONE_FACTOR_TERMS(x + (i)*RUN_PART, w);                                                                             \
-    ADD_DISTANCE(i)                                                                                                    \
-  } else {                                                                                                             \
-    PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
-    ADD_DISTANCE(i)                                                                                                    \
+  {                                                                                                                    \
+    PART_TERMS(x, w, i);                                                                                               \
+    const run_part u = value - c##i;                                                                                   \
+    (void)term;                                                                                                        \
+    o##i += weight * u;                                                                                                \
+    m##i += weight * (u * u);                                                                                          \
+    q##i += weight * weight;                                                                                           \
   }
 #define STORE_MOMENTS(i)                                                                                               \
   STORE_VECTOR(words + l + (i)*RUN_PART, o##i);                                                                        \
@@ -130,8 +122,10 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     PARTS(STORE_MOMENTS)                                                                                               \
   }
 
-static inline void NAME(add_distances_of)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                          const bool squares, const bool shared) {
+/* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
+ * weights. */
+static inline void NAME(add_distances_by)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                          const bool squares, const bool row_factor) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
@@ -153,14 +147,12 @@ static inline void NAME(add_distances_of)(const ndr_tile *tile, const double *re
   }
 }
 
-/* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
- * weights. */
 static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
                                        const bool squares) {
-  if (HAS_ONE_FACTOR(tile))
-    NAME(add_distances_of)(tile, mean, words, squares, true);
+  if (HAS_ROW_FACTORS(tile))
+    NAME(add_distances_by)(tile, mean, words, squares, true);
   else
-    NAME(add_distances_of)(tile, mean, words, squares, false);
+    NAME(add_distances_by)(tile, mean, words, squares, false);
 }
 
 /* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
@@ -197,7 +189,6 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
   NAME(fold_moments)(tile, states, pitch, true);
 }
 #undef BEGIN_MOMENTS
-#undef ADD_DISTANCE
 #undef ADD_MOMENTS
 #undef STORE_MOMENTS
 #undef MOMENT_LANES
@@ -205,14 +196,12 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #endif
 
 #undef NAME
-#undef ELEMENT
-#undef WEIGHT
 #undef LANE_TERMS
 #undef PART_TERMS
-#undef ONE_FACTOR_TERMS
-#undef HAS_ONE_FACTOR
+#undef ROW_FACTORS
+#undef WEIGHT_DEPENDS_ON_ELEMENT
+#undef HAS_ROW_FACTORS
 #undef SUMS_WEIGHTS
-#undef LEAVES_OUT
 #undef WEIGHTS_OF
 #undef WEIGHT_OF
 #undef BEGIN_SUM

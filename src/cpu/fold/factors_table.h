@@ -1,5 +1,6 @@
-/* The kernels of factors.h: f32 or f64 with weights, or with a mask, whose bytes are 0 where an
- * element does not count; sums of f32 products and of squared differences. And those of compare.h. */
+/* The kernels of factors.h: f32 or f64 with weights, where NaN elements count or are skipped, or with a mask, whose
+ * bytes are 0 where an element does not count; sums of f32 products and of squared differences. And those of compare.h.
+ */
 #define ONE_PART(X) X(0)
 #define TWO_PARTS(X) X(0) X(1)
 #define FOUR_PARTS(X) X(0) X(1) X(2) X(3)
@@ -48,15 +49,6 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   const double weight = pick_f64(live, 1, 0), value = pick_f64(live, (double)(x), 0), term = value;                    \
   (void)weight
 #define WEIGHTED_PART(element, factor) const run_part weight = factor, value = element, term = value * weight
-/* NaN elements weigh nothing. */
-#define PRESENT_LANE(x, w)                                                                                             \
-  const double stored = (double)(x);                                                                                   \
-  const uint64_t live = 0 - (uint64_t)(stored == stored);                                                              \
-  const double weight = pick_f64(live, (double)(w), 0), value = pick_f64(live, stored, 0), term = value * weight;      \
-  (void)weight
-#define PRESENT_PART(element, factor)                                                                                  \
-  const run_part stored = element, value = NUMBERS_OF(stored, stored), weight = NUMBERS_OF(stored, factor),            \
-                 term = value * weight
 /* `values` where a lane of `where` is a number, and 0 where it is NaN. */
 #if defined __AVX512BW__
 #define NUMBERS_OF(where, values)                                                                                      \
@@ -64,6 +56,15 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #elif defined __AVX2__
 #define NUMBERS_OF(where, values) ((run_part)(((where) == (where)) & (run_part_bits)(values)))
 #endif
+/* NaN elements weigh nothing. */
+#define SKIPPING_LANE(x, w)                                                                                            \
+  const double stored = (double)(x);                                                                                   \
+  const uint64_t live = 0 - (uint64_t)(stored == stored);                                                              \
+  const double weight = pick_f64(live, (double)(w), 0), value = pick_f64(live, stored, 0), term = value * weight;      \
+  (void)weight
+#define SKIPPING_PART(element, factor)                                                                                 \
+  const run_part stored = element, value = NUMBERS_OF(stored, stored), weight = NUMBERS_OF(stored, factor),            \
+                 term = value * weight
 #if defined __AVX512BW__
 #define MASKED_PART(widen, x, w)                                                                                       \
   const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(w));                                           \
@@ -77,93 +78,77 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   const run_part value = (run_part)((run_part_bits)widen(x) & live), term = value
 #endif
 
-#define NAME(kernel) weighted_##kernel##_f32
+#define WEIGHTED(kernel) weighted_##kernel##_f32
+#define SKIPPING(kernel) skipping_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT float
-#define LANE_TERMS WEIGHTED_LANE
-#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), WIDEN_F32(w))
-#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), BROADCAST(w))
-#define MOMENTS
-#include "cpu/fold/factors.h"
-#define NAME(kernel) weighted_##kernel##_f32_f64
+#define WIDEN_ELEMENT WIDEN_F32
+#define WIDEN_WEIGHT WIDEN_F32
+#include "cpu/fold/factors_pair.h"
+#define WEIGHTED(kernel) weighted_##kernel##_f32_f64
+#define SKIPPING(kernel) skipping_##kernel##_f32_f64
 #define ELEMENT float
 #define WEIGHT double
-#define LANE_TERMS WEIGHTED_LANE
-#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), WIDEN_F64(w))
-#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F32(x), BROADCAST(w))
-#define MOMENTS
-#include "cpu/fold/factors.h"
-#define NAME(kernel) weighted_##kernel##_f64
+#define WIDEN_ELEMENT WIDEN_F32
+#define WIDEN_WEIGHT WIDEN_F64
+#include "cpu/fold/factors_pair.h"
+#define WEIGHTED(kernel) weighted_##kernel##_f64
+#define SKIPPING(kernel) skipping_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT double
-#define LANE_TERMS WEIGHTED_LANE
-#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F64(x), WIDEN_F64(w))
-#define ONE_FACTOR_TERMS(x, w) WEIGHTED_PART(WIDEN_F64(x), BROADCAST(w))
-#define MOMENTS
-#include "cpu/fold/factors.h"
-#define NAME(kernel) present_##kernel##_f32
-#define ELEMENT float
-#define WEIGHT float
-#define LANE_TERMS PRESENT_LANE
-#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), WIDEN_F32(w))
-#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), BROADCAST(w))
-#define LEAVES_OUT
-#define MOMENTS
-#include "cpu/fold/factors.h"
-#define NAME(kernel) present_##kernel##_f32_f64
-#define ELEMENT float
-#define WEIGHT double
-#define LANE_TERMS PRESENT_LANE
-#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), WIDEN_F64(w))
-#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F32(x), BROADCAST(w))
-#define LEAVES_OUT
-#define MOMENTS
-#include "cpu/fold/factors.h"
-#define NAME(kernel) present_##kernel##_f64
-#define ELEMENT double
-#define WEIGHT double
-#define LANE_TERMS PRESENT_LANE
-#define PART_TERMS(x, w) PRESENT_PART(WIDEN_F64(x), WIDEN_F64(w))
-#define ONE_FACTOR_TERMS(x, w) PRESENT_PART(WIDEN_F64(x), BROADCAST(w))
-#define LEAVES_OUT
-#define MOMENTS
-#include "cpu/fold/factors.h"
+#define WIDEN_ELEMENT WIDEN_F64
+#define WIDEN_WEIGHT WIDEN_F64
+#include "cpu/fold/factors_pair.h"
 #define NAME(kernel) masked_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT uint8_t
 #define LANE_TERMS MASKED_LANE
-#define PART_TERMS(x, w) MASKED_PART(WIDEN_F32, x, w)
+#define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F32, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS
 #include "cpu/fold/factors.h"
+#undef ELEMENT
+#undef WEIGHT
 #define NAME(kernel) masked_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT uint8_t
 #define LANE_TERMS MASKED_LANE
-#define PART_TERMS(x, w) MASKED_PART(WIDEN_F64, x, w)
+#define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F64, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS
 #include "cpu/fold/factors.h"
+#undef ELEMENT
+#undef WEIGHT
 
 /* Products are rounded to f32, as the instruction rounds them. */
 #define NAME(kernel) product_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT float
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)((x) * (w))
-#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_PRODUCT_F32(x, w)
+#define PART_TERMS(x, w, i)                                                                                            \
+  const run_part weight = {0}, term = WIDEN_PRODUCT_F32((x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #include "cpu/fold/factors.h"
+#undef ELEMENT
+#undef WEIGHT
 
 /* Differences and their squares are rounded to f32, too. */
 #define NAME(kernel) squared_difference_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT float
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)(((x) - (w)) * ((x) - (w)))
-#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_SQUARED_DIFFERENCE_F32(x, w)
+#define PART_TERMS(x, w, i)                                                                                            \
+  const run_part weight = {0}, term = WIDEN_SQUARED_DIFFERENCE_F32((x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #include "cpu/fold/factors.h"
+#undef ELEMENT
+#undef WEIGHT
 #define NAME(kernel) squared_difference_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT double
 #define LANE_TERMS(x, w) const double weight = 0, term = ((x) - (w)) * ((x) - (w))
-#define PART_TERMS(x, w) const run_part weight = {0}, distance = WIDEN_F64(x) - WIDEN_F64(w), term = distance * distance
+#define PART_TERMS(x, w, i)                                                                                            \
+  const run_part weight = {0}, distance = WIDEN_F64((x) + (i)*RUN_PART) - WIDEN_F64((w) + (i)*RUN_PART);               \
+  const run_part term = distance * distance
 #include "cpu/fold/factors.h"
+#undef ELEMENT
+#undef WEIGHT
 
 #define NAME(how) count_##how##_f32
 #define ELEMENT float
@@ -191,8 +176,8 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define WEIGHTED_F32(kernel) weighted_##kernel##_f32
 #define WEIGHTED_F32_F64(kernel) weighted_##kernel##_f32_f64
 #define WEIGHTED_F64(kernel) weighted_##kernel##_f64
-#define PRESENT_F32(kernel) present_##kernel##_f32
-#define PRESENT_F32_F64(kernel) present_##kernel##_f32_f64
-#define PRESENT_F64(kernel) present_##kernel##_f64
+#define SKIPPING_F32(kernel) skipping_##kernel##_f32
+#define SKIPPING_F32_F64(kernel) skipping_##kernel##_f32_f64
+#define SKIPPING_F64(kernel) skipping_##kernel##_f64
 #define MASKED_F32(kernel) masked_##kernel##_f32
 #define MASKED_F64(kernel) masked_##kernel##_f64

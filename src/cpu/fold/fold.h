@@ -25,7 +25,7 @@ typedef struct ndr_tile {
   const void *factors;    /* only kernels of masked.h, factors.h and compare.h look at it */
   int64_t factors_stride; /* its row_stride */
   int64_t factors_ahead;  /* its `ahead` */
-  bool one_factor;        /* the lanes of a row share its first factor; only kernels of weights look at it */
+  bool row_factors;       /* all lanes of a row have the row's first factor; only kernels of weights look at it */
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
@@ -107,25 +107,20 @@ typedef void ndr_turn(const void *from, int64_t lane_stride, void *to, int64_t r
 /* Converts contiguous elements. */
 typedef void ndr_convert(const void *from, void *to, int64_t count);
 
-/* An instruction of a program: out[l] from a[l], b[l] and c[l]. */
+/* An instruction of a program: out[l] from a[l], b[l] and c[l]. HORNER_k reads c[0] to c[k - 1] for every l. */
 typedef void ndr_step(const void *a, const void *b, const void *c, void *out, int64_t count);
 
-/* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones. MULTIPLY_ADD is
- * a * b + c with the product rounded first, and MULTIPLY_ADD_CONSTANT the same with the first c for all. That is
- * Horner's rule with one coefficient: HORNER_2 continues with ... * b + c[1], and so on up to HORNER_8. */
+/* Instructions have the numbers of nodes. SCALE multiplies complex numbers by real ones. MULTIPLY_ADD is a * b + c.
+ * HORNER_k is k steps of Horner's rule: v = a, then v = v * b + c[0], ... v * b + c[k - 1]. Each product and each sum
+ * is rounded. */
+#define NDR_EACH_HORNER(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#define NDR_HORNER_ENUMERATOR(k) NDR_STEP_HORNER_##k,
 enum {
   NDR_STEP_SCALE = NDR_NODE_SELECT + 1,
   NDR_STEP_MULTIPLY_ADD,
-  NDR_STEP_MULTIPLY_ADD_CONSTANT,
-  NDR_STEP_HORNER_2,
-  NDR_STEP_HORNER_3,
-  NDR_STEP_HORNER_4,
-  NDR_STEP_HORNER_5,
-  NDR_STEP_HORNER_6,
-  NDR_STEP_HORNER_7,
-  NDR_STEP_HORNER_8,
-  NDR_STEP_COUNT
+  NDR_EACH_HORNER(NDR_HORNER_ENUMERATOR) NDR_STEP_COUNT
 };
+#undef NDR_HORNER_ENUMERATOR
 
 /* What the kernels of factors.h fold. */
 typedef enum ndr_factors {
@@ -137,12 +132,12 @@ typedef enum ndr_factors {
 } ndr_factors;
 
 /* The dtypes of elements and of their weights. */
-typedef enum ndr_weighted {
-  NDR_WEIGHTED_F32, /* both */
-  NDR_WEIGHTED_F32_F64,
-  NDR_WEIGHTED_F64, /* both */
-  NDR_WEIGHTED_COUNT
-} ndr_weighted;
+typedef enum ndr_weight_dtypes {
+  NDR_WEIGHT_F32_F32,
+  NDR_WEIGHT_F32_F64,
+  NDR_WEIGHT_F64_F64,
+  NDR_WEIGHT_DTYPES_COUNT
+} ndr_weight_dtypes;
 
 /* How an element compares with its factor. */
 typedef enum ndr_compare {
@@ -171,10 +166,9 @@ typedef struct ndr_isa {
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
   ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];
-  /* Kernels of f32 and f64: `factors` are weights, the same for elements of which NaN are left out, or bytes that are 0
-   * where an element does not count. */
-  ndr_fold *weighted[NDR_WEIGHTED_COUNT][NDR_FACTORS_COUNT], *present[NDR_WEIGHTED_COUNT][NDR_FACTORS_COUNT],
-      *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
+  ndr_fold *weighted[2][NDR_WEIGHT_DTYPES_COUNT][NDR_FACTORS_COUNT]; /* [skip_nan][dtypes], `factors` being weights */
+  /* Kernels of f32 and f64, `factors` being bytes that are 0 where an element does not count. */
+  ndr_fold *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
   /* The sum of element * factor, each product rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
   /* The sum of (element - factor)^2; both the difference and its square are rounded to the dtype. */

@@ -10,6 +10,8 @@
 #define OF_FLOATS(kind) [NDR_F32] = step_##kind##_f32, [NDR_F64] = step_##kind##_f64
 #define OF_COMPLEX(kind) [NDR_C64] = step_##kind##_c64, [NDR_C128] = step_##kind##_c128
 
+#define HORNER_ROW(k) [NDR_STEP_HORNER_##k] = {OF_FLOATS(horner_##k)},
+
 #define STEP_TABLE                                                                                                     \
   {                                                                                                                    \
     [NDR_NODE_NEGATE] = {BY_SIZE(negate), OF_FLOATS(negate), OF_COMPLEX(negate)},                                      \
@@ -31,12 +33,7 @@
     [NDR_NODE_UNEQUAL] = {[NDR_BOOL] = step_unequal_8, BY_SIZE(unequal), OF_FLOATS(unequal), OF_COMPLEX(unequal)},     \
     [NDR_NODE_AND] = {[NDR_BOOL] = step_and_bool}, [NDR_NODE_OR] = {[NDR_BOOL] = step_or_bool},                        \
     [NDR_STEP_MULTIPLY_ADD] = {OF_FLOATS(multiply_add)},                                                               \
-    [NDR_STEP_MULTIPLY_ADD_CONSTANT] = {OF_FLOATS(multiply_add_constant)},                                             \
-    [NDR_STEP_HORNER_2] = {OF_FLOATS(horner_2)}, [NDR_STEP_HORNER_3] = {OF_FLOATS(horner_3)},                          \
-    [NDR_STEP_HORNER_4] = {OF_FLOATS(horner_4)}, [NDR_STEP_HORNER_5] = {OF_FLOATS(horner_5)},                          \
-    [NDR_STEP_HORNER_6] = {OF_FLOATS(horner_6)}, [NDR_STEP_HORNER_7] = {OF_FLOATS(horner_7)},                          \
-    [NDR_STEP_HORNER_8] = {OF_FLOATS(horner_8)}, [NDR_STEP_SCALE] = {[NDR_C128] = step_scale_c128},                    \
-    [NDR_NODE_SELECT] = {                                                                                              \
+    NDR_EACH_HORNER(HORNER_ROW)[NDR_STEP_SCALE] = {[NDR_C128] = step_scale_c128}, [NDR_NODE_SELECT] = {                \
       [NDR_BOOL] = step_select_8,                                                                                      \
       [NDR_I8] = step_select_8,                                                                                        \
       [NDR_U8] = step_select_8,                                                                                        \

@@ -180,38 +180,42 @@ static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a,
   }
 }
 
-/* before * x + addend, where `before` is an instruction of Horner's rule with the same x, as one instruction; -1 where
- * it is none, or has as many coefficients as there are instructions for. */
-static int horner(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int before, int x, int addend) {
-  const ndr_value begun = code->values[before];
-  if (begun.kind != NDR_VALUE_STEP || begun.from != dtype || begun.number < NDR_STEP_MULTIPLY_ADD_CONSTANT ||
-      begun.number >= NDR_STEP_HORNER_8)
-    return -1;
-  bool first = begun.number == NDR_STEP_MULTIPLY_ADD_CONSTANT, turned = first && begun.b != x && begun.a == x;
-  if (!turned && begun.b != x) return -1;
-  int coefficients = begun.number - NDR_STEP_MULTIPLY_ADD_CONSTANT + 2;
-  int list = ndr_code_add(code, (ndr_value){.kind = NDR_VALUE_LIST,
-                                            .number = (int16_t)coefficients,
-                                            .from = (uint8_t)dtype,
-                                            .dtype = (uint8_t)dtype,
-                                            .a = begun.c,
-                                            .b = (int16_t)addend,
-                                            .c = -1});
-  return ndr_code_step(code, isa, begun.number + 1, dtype, turned ? begun.b : begun.a, x, list);
+/* The constants of `list`, which may be a single one, and another behind them. */
+static int add_list(ndr_code *code, ndr_dtype dtype, int count, int list, int constant) {
+  return ndr_code_add(code, (ndr_value){.kind = NDR_VALUE_LIST,
+                                        .number = (int16_t)count,
+                                        .from = (uint8_t)dtype,
+                                        .dtype = (uint8_t)dtype,
+                                        .a = (int16_t)list,
+                                        .b = (int16_t)constant,
+                                        .c = -1});
 }
 
-/* A product and `addend` as one instruction; -1 if `product` is none. A product that others need, too, is computed
- * twice. */
+/* chain * x + addend as one instruction, if `chain` is steps of Horner's rule in the same x; -1 if it is not, or has as
+ * many as there are instructions for. */
+static int extend_horner(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int chain, int x, int addend) {
+  ndr_value v = code->values[chain];
+  if (v.kind != NDR_VALUE_STEP || v.from != dtype || v.number < NDR_STEP_HORNER_1 || v.number >= NDR_STEP_HORNER_8)
+    return -1;
+  if (v.number == NDR_STEP_HORNER_1 && v.b != x) { /* the first product may be written either way round */
+    int16_t first = v.a;
+    v.a = v.b;
+    v.b = first;
+  }
+  if (v.b != x) return -1;
+  int list = add_list(code, dtype, v.number - NDR_STEP_HORNER_1 + 2, v.c, addend);
+  return ndr_code_step(code, isa, v.number + 1, dtype, v.a, x, list);
+}
+
+/* A product and `addend` as one instruction; -1 if `product` is none. A product, or a chain of them, that others need,
+ * too, is computed twice. */
 static int multiply_add(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int product, int addend) {
   const ndr_value p = code->values[product];
   bool multiplies = p.kind == NDR_VALUE_STEP && p.number == NDR_NODE_MULTIPLY && !p.constant;
-  int number = code->values[addend].constant ? NDR_STEP_MULTIPLY_ADD_CONSTANT : NDR_STEP_MULTIPLY_ADD;
+  int number = code->values[addend].constant ? NDR_STEP_HORNER_1 : NDR_STEP_MULTIPLY_ADD, longer = -1;
   if (!multiplies || !isa->step[number][dtype]) return -1;
-  int longer = -1;
-  if (number == NDR_STEP_MULTIPLY_ADD_CONSTANT) {
-    longer = horner(code, isa, dtype, p.a, p.b, addend);
-    if (longer < 0) longer = horner(code, isa, dtype, p.b, p.a, addend);
-  }
+  if (number == NDR_STEP_HORNER_1) longer = extend_horner(code, isa, dtype, p.a, p.b, addend);
+  if (number == NDR_STEP_HORNER_1 && longer < 0) longer = extend_horner(code, isa, dtype, p.b, p.a, addend);
   return longer < 0 ? ndr_code_step(code, isa, number, dtype, p.a, p.b, addend) : longer;
 }
 
@@ -256,14 +260,14 @@ void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program
 
 /* ---- where values are ---- */
 
-/* Whether a value, which is marked, is read by nothing but folds that take one of it for each row. */
-static bool is_only_weights(const ndr_code *code, int value) {
-  bool only = code->values[value].last == 0;
+/* Whether only folds that take one factor a row read this value. To be asked when its `last` is final. */
+static bool is_row_factor(const ndr_code *code, int value) {
+  if (code->values[value].last != 0) return false;
   for (int f = 0; f < code->fold_count; f++) {
     const ndr_code_fold *fold = &code->folds[f];
-    only = only && fold->value != value && (fold->factors != value || fold->takes_one);
+    if (fold->value == value || (fold->factors == value && !fold->takes_row_factors)) return false;
   }
-  return only;
+  return true;
 }
 
 /* Marks what the folds need. Other values were made on the way to something simpler. */
@@ -287,7 +291,7 @@ void ndr_code_mark(ndr_code *code) {
     }
     if (value->used && value->kind == NDR_VALUE_ARRAY) {
       code->arrays |= 1u << value->number;
-      if (is_only_weights(code, i)) code->weights |= 1u << value->number;
+      if (is_row_factor(code, i)) code->row_factor_arrays |= 1u << value->number;
     }
     if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->runs_strips = true;
   }

@@ -31,7 +31,8 @@ typedef enum ndr_value_kind {
 
 typedef enum ndr_value_place { NDR_IN_ARRAY, NDR_IN_REGISTER, NDR_IN_TILE } ndr_value_place;
 
-/* A value of every element. a, b and c are earlier values unless the kind says otherwise; -1 where not used. */
+/* A value of every element, or (LIST) a few constants at the beginning of a register. a, b and c are earlier values
+ * unless the kind says otherwise; -1 where not used. */
 typedef struct ndr_value {
   uint8_t kind;        /* ndr_value_kind */
   uint8_t from, dtype; /* ndr_dtype; dtype is never f16 or bf16, except of arrays */
@@ -47,19 +48,19 @@ typedef struct ndr_value {
 /* One kernel over one value's tile. */
 typedef struct ndr_code_fold {
   ndr_fold *fold;
-  int value, factors; /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
-  bool indexed;       /* rows must ascend by index */
-  bool takes_one;     /* its factors may be one for each row (ndr_tile.one_factor) */
-  int words_before;   /* words of the program's state before those that it folds into */
+  int value, factors;     /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
+  bool indexed;           /* rows must ascend by index */
+  bool takes_row_factors; /* its kernel looks at ndr_tile.row_factors */
+  int words_before;       /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
 typedef struct ndr_code {
   int value_count, fold_count;
-  bool overflows;   /* there are more values than fit, or one that no instruction computes */
-  unsigned arrays;  /* bit a: array a is read */
-  unsigned weights; /* bit a: array a is only read as factors by folds that take one for each row */
-  bool runs_strips; /* some value has to be computed for each strip */
-  bool rereads;     /* a kernel reads what it folds twice, or several kernels read arrays */
+  bool overflows;             /* there are more values than fit, or one that no instruction computes */
+  unsigned arrays;            /* bit a: array a is read */
+  unsigned row_factor_arrays; /* bit a: array a is only read as factors, by folds that take one for each row */
+  bool runs_strips;           /* some value has to be computed for each strip */
+  bool rereads;               /* a kernel reads what it folds twice, or several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */
@@ -84,8 +85,8 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Sets `used` and `last` of values, and the code's arrays, weights, runs_strips and rereads, once values and folds are
- * there. */
+/* Sets `used` and `last` of values, and the code's arrays, row_factor_arrays, runs_strips and rereads, once values and
+ * folds are there. */
 void ndr_code_mark(ndr_code *code);
 
 /* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a

@@ -44,17 +44,20 @@ static int masked_or(const part_code *p, int mask, int value, double real, int64
   return step(p, NDR_NODE_SELECT, dtype, mask, value, other);
 }
 
-static void add_fold(const part_code *p, ndr_fold *fold, int value, int factors, int word) {
+/* NULL: there is no kernel, or no room. */
+static ndr_code_fold *add_fold(const part_code *p, ndr_fold *kernel, int value, int factors, int word) {
   ndr_code *code = p->code;
-  if (!fold || code->fold_count == NDR_MOST_CODE_FOLDS) {
+  if (!kernel || code->fold_count == NDR_MOST_CODE_FOLDS) {
     code->overflows = true;
-    return;
+    return NULL;
   }
-  code->folds[code->fold_count++] = (ndr_code_fold){.fold = fold,
-                                                    .value = value,
-                                                    .factors = factors,
-                                                    .indexed = ndr_op_is_index(p->state.op),
-                                                    .words_before = p->words_before + word};
+  ndr_code_fold *fold = &code->folds[code->fold_count++];
+  *fold = (ndr_code_fold){.fold = kernel,
+                          .value = value,
+                          .factors = factors,
+                          .indexed = ndr_op_is_index(p->state.op),
+                          .words_before = p->words_before + word};
+  return fold;
 }
 
 /* ---- folds that compute the last instructions themselves ---- */
@@ -84,14 +87,15 @@ static int before_widening(const part_code *p, int value) {
   return was_f32(p, value) ? p->code->values[value].a : value;
 }
 
-/* Folds f64 elements with f64 weights, as what they were before they were widened. `skip`: NaN are left out. */
-static void add_weighted(const part_code *p, bool skip, ndr_factors what, int value, int weight) {
-  ndr_weighted dtypes = !was_f32(p, value)   ? NDR_WEIGHTED_F64
-                        : was_f32(p, weight) ? NDR_WEIGHTED_F32
-                                             : NDR_WEIGHTED_F32_F64;
-  if (dtypes == NDR_WEIGHTED_F32) weight = before_widening(p, weight);
-  add_fold(p, (skip ? p->isa->present : p->isa->weighted)[dtypes][what], before_widening(p, value), weight, 0);
-  if (p->code->fold_count) p->code->folds[p->code->fold_count - 1].takes_one = true;
+/* Folds f64 elements with f64 weights, as what they were before they were widened. */
+static void add_weighted(const part_code *p, ndr_factors what, int value, int weight) {
+  ndr_weight_dtypes dtypes = !was_f32(p, value)   ? NDR_WEIGHT_F64_F64
+                             : was_f32(p, weight) ? NDR_WEIGHT_F32_F32
+                                                  : NDR_WEIGHT_F32_F64;
+  if (dtypes == NDR_WEIGHT_F32_F32) weight = before_widening(p, weight);
+  ndr_fold *kernel = p->isa->weighted[p->skip][dtypes][what];
+  ndr_code_fold *fold = add_fold(p, kernel, before_widening(p, value), weight, 0);
+  if (fold) fold->takes_row_factors = true;
 }
 
 static bool is_zero(const part_code *p, int value) {
@@ -128,7 +132,7 @@ static bool fold_term(const part_code *p, int value, int word) {
   if (v.number != NDR_NODE_MULTIPLY) return false;
   if (fold_squared_difference(p, &v)) return true;
   if (v.dtype == NDR_F64)
-    add_weighted(p, false, NDR_FACTORS_SUM, v.a, v.b);
+    add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
   else
     add_fold(p, p->isa->product[v.dtype], v.a, v.b, 0);
   return true;
@@ -167,51 +171,36 @@ static void fold_as(const part_code *p, ndr_op op, int value, int word) {
 
 /* ---- weights ---- */
 
-/* Real elements of which NaN are left out, and those that the mask leaves out made NaN. False where no kernel does it.
- */
-static bool fold_weighted_numbers(const part_code *p) {
-  static const ndr_factors known[NDR_OP_COUNT] = {[NDR_SUM] = NDR_FACTORS_SUM,
-                                                  [NDR_MEAN] = NDR_FACTORS_MEAN,
-                                                  [NDR_VAR] = NDR_FACTORS_MOMENTS,
-                                                  [NDR_STD] = NDR_FACTORS_MOMENTS};
-  ndr_op op = p->state.op;
-  bool deviation = op == NDR_VAR || op == NDR_STD;
-  if (!p->skip || !is_real(p, p->value) || !(op == NDR_SUM || op == NDR_MEAN || deviation)) return false;
-  int value = p->mask < 0 ? p->value : masked_or(p, p->mask, p->value, (double)NAN, 0);
-  value = convert(p, value, NDR_F64);
-  if (p->code->overflows) return true;
-  if (deviation) p->code->rereads = true;
-  add_weighted(p, true, deviation && p->state.reliability ? NDR_FACTORS_SQUARES : known[op], value, p->weight);
-  return true;
+/* What the kernels with weights fold for an operator; false where they do not. */
+static bool factors_of(const ndr_state *state, ndr_factors *what) {
+  switch (state->op) {
+  case NDR_SUM: *what = NDR_FACTORS_SUM; return true;
+  case NDR_MEAN: *what = NDR_FACTORS_MEAN; return true;
+  case NDR_VAR:
+  case NDR_STD: *what = state->reliability ? NDR_FACTORS_SQUARES : NDR_FACTORS_MOMENTS; return true;
+  default: return false;
+  }
 }
 
-static void fold_weighted(part_code *p) {
-  int parts = ndr_dtype_is_complex(dtype_of(p, p->value)) ? 2 : 1;
-  ndr_dtype wide = parts == 2 ? NDR_C128 : NDR_F64;
-  int value = p->value, weight = p->weight, mask = p->mask;
-  ndr_op op = p->state.op;
-  if (fold_weighted_numbers(p)) return;
-  if (p->skip) mask = both(p, mask, present(p, value));
-  if (mask >= 0) { /* in their own dtypes, which take less time */
-    value = masked_or(p, mask, value, 0, 0);
-    weight = convert(p, masked_or(p, mask, before_widening(p, weight), 0, 0), NDR_F64);
-  }
-  value = convert(p, value, wide);
+/* Leaves out what the mask does, and NaN under skip_nan, as zeros without weight. Before they are widened: that takes
+ * half as long. */
+static void zero_masked(part_code *p) {
+  int mask = p->skip ? both(p, p->mask, present(p, p->value)) : p->mask;
   p->skip = false;
+  if (mask < 0) return;
+  p->value = masked_or(p, mask, p->value, 0, 0);
+  p->weight = convert(p, masked_or(p, mask, before_widening(p, p->weight), 0, 0), NDR_F64);
+}
+
+/* Complex elements, and norms. */
+static void fold_weighted_products(part_code *p, ndr_dtype wide) {
+  ndr_op op = p->state.op;
+  int value = convert(p, p->value, wide);
   if (op == NDR_VAR || op == NDR_STD) {
-    if (p->code->overflows) return;
-    p->code->rereads = true;
-    if (parts == 2)
-      add_fold(p, p->isa->complex_moments[p->state.reliability], value, weight, 0);
-    else
-      add_weighted(p, false, p->state.reliability ? NDR_FACTORS_SQUARES : NDR_FACTORS_MOMENTS, value, weight);
+    if (!p->code->overflows) add_fold(p, p->isa->complex_moments[p->state.reliability], value, p->weight, 0);
     return;
   }
-  if (op == NDR_MEAN && parts == 1) {
-    if (!p->code->overflows) add_weighted(p, false, NDR_FACTORS_MEAN, value, weight);
-    return;
-  }
-  if (op == NDR_NORM2 && parts == 2) {
+  if (op == NDR_NORM2 && wide == NDR_C128) {
     int re = step(p, NDR_NODE_REAL_PART, wide, value, -1, -1);
     int im = step(p, NDR_NODE_IMAGINARY_PART, wide, value, -1, -1);
     re = step(p, NDR_NODE_MULTIPLY, NDR_F64, re, re, -1);
@@ -221,9 +210,27 @@ static void fold_weighted(part_code *p) {
   } else if (op == NDR_NORM2) {
     value = step(p, NDR_NODE_MULTIPLY, wide, value, value, -1);
   }
-  value = step(p, wide == NDR_C128 ? NDR_STEP_SCALE : NDR_NODE_MULTIPLY, wide, value, weight, -1);
+  value = step(p, wide == NDR_C128 ? NDR_STEP_SCALE : NDR_NODE_MULTIPLY, wide, value, p->weight, -1);
   fold_as(p, NDR_SUM, value, 0);
-  if (op == NDR_MEAN) fold_as(p, NDR_SUM, weight, parts);
+  if (op == NDR_MEAN) fold_as(p, NDR_SUM, p->weight, 2);
+}
+
+static void fold_weighted(part_code *p) {
+  ndr_factors what = NDR_FACTORS_SUM;
+  ndr_dtype wide = ndr_dtype_is_complex(dtype_of(p, p->value)) ? NDR_C128 : NDR_F64;
+  bool kernel = wide == NDR_F64 && factors_of(&p->state, &what);
+  if (!kernel || !p->skip)
+    zero_masked(p);
+  else if (p->mask >= 0) /* the kernel leaves out NaN */
+    p->value = masked_or(p, p->mask, p->value, (double)NAN, 0);
+  if (p->state.op == NDR_VAR || p->state.op == NDR_STD) p->code->rereads = true;
+  if (p->code->overflows) return;
+  if (!kernel) {
+    fold_weighted_products(p, wide);
+    return;
+  }
+  int value = convert(p, p->value, NDR_F64);
+  if (!p->code->overflows) add_weighted(p, what, value, p->weight);
 }
 
 /* ---- masks ---- */

@@ -54,6 +54,12 @@ static inline bool ndr_walked_is_direct(const ndr_walked *walk, int64_t step, in
   return step == 1 && (rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES);
 }
 
+/* Whether array a, whose lanes are `step` apart, has one element for each row that only kernels read that take it so.
+ */
+static inline bool ndr_walked_is_row_factor(const ndr_code *code, int a, bool single, int64_t step) {
+  return single && step == 0 && (code->row_factor_arrays >> a & 1);
+}
+
 /* Sets the nest's shared_bytes and program_bytes. */
 void ndr_machine_size(const ndr_canonical *problem, ndr_nest *nest);
 

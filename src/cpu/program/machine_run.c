@@ -12,7 +12,7 @@ typedef struct source {
   const char *data;
   int64_t row_stride; /* in elements */
   const char *next;   /* where the block after it begins; NULL: the elements are gathered */
-  bool one_a_row;     /* lanes share the first element of each row */
+  bool row_factors;   /* as of a tile */
 } source;
 
 typedef struct block {
@@ -62,8 +62,8 @@ static source take(const block *b, const ndr_code *code, int a, char *buffer) {
   if (single && ndr_walked_is_direct(walk, step, lanes, tile->rows))
     return (source){
         .data = from, .row_stride = tile->rows == 1 ? lanes : walk->row, .next = walk->data + b->place.next[a] * bytes};
-  if (single && step == 0 && (code->weights >> a & 1))
-    return (source){.data = from, .row_stride = walk->row, .one_a_row = true};
+  if (ndr_walked_is_row_factor(code, a, single, step))
+    return (source){.data = from, .row_stride = walk->row, .row_factors = true};
   source gathered = {.data = buffer, .row_stride = lanes};
   if (single && step != 0) {
     b->engine->isa->gather[log2_of(bytes)](from, walk->row, step, buffer, tile->rows, lanes, 0);
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void look_ahead(const block *b, con
 
 static bool follow_each_other(const block *b, const ndr_code *code) {
   for (int a = 0; a < b->machine->array_count; a++)
-    if ((code->arrays & ~code->weights) >> a & 1 && b->sources[a].row_stride != b->tile->lanes) return false;
+    if ((code->arrays & ~code->row_factor_arrays) >> a & 1 && b->sources[a].row_stride != b->tile->lanes) return false;
   return true;
 }
 
@@ -221,9 +221,10 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.factors = f->factors < 0 ? NULL : beside.data;
   tile.factors_stride = f->factors < 0 || factors->constant ? 0 : beside.row_stride;
   tile.factors_ahead = bytes_to_next_block(&beside);
-  tile.one_factor = f->factors >= 0 && beside.one_a_row;
+  tile.row_factors = f->factors >= 0 && beside.row_factors;
   states += f->words_before * pitch;
-  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes) && !tile.one_factor;
+  bool dense =
+      tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes) && !tile.row_factors;
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
     fold_run(f, &tile, bytes, factors_bytes, states, pitch);
     return;

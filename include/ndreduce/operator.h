@@ -84,6 +84,13 @@ NDR_API ndr_status ndr_operator_bind(ndr_op *bound, ndr_op op, const double *val
  * operator's. */
 NDR_API int ndr_operator_arrays(ndr_op op);
 
+/* The number of the array that an operator of one's own calls `name`, 0 for the call's own; -1 if it has none. */
+NDR_API int ndr_operator_array(ndr_op op, const char *name);
+
+/* 1 if an expression of the operator reads array number `array`, rather than only naming it; else 0. Built-in ones read
+ * array 0. */
+NDR_API int ndr_operator_reads(ndr_op op, int array);
+
 /* How many values ndr_operator_bind takes: one for each number of each parameter. */
 NDR_API int ndr_operator_parameters(ndr_op op);
 

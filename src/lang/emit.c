@@ -170,25 +170,18 @@ static int emit_part(const builder *b, ndr_op op, int value) {
   return program->part_count++;
 }
 
-/* Whether NaN in array i leave places out: in the element, and in others that an expression reads. */
-static bool nan_leaves_out(const ndr_syntax *syntax, int i) {
-  bool read = i == 0;
-  for (int n = 0; n < syntax->node_count && !read; n++)
-    read = syntax->nodes[n].kind == NDR_NODE_ARRAY && syntax->nodes[n].a == i;
-  return read;
-}
-
 static bool reads_only_element(const ndr_syntax *syntax) {
   for (int i = 1; i < syntax->array_count; i++)
-    if (nan_leaves_out(syntax, i)) return false;
+    if (ndr_syntax_reads(syntax, i)) return false;
   return true;
 }
 
-/* A node that is true where none of those arrays is NaN; -1 if none can hold NaN. */
+/* A node that is true where neither the element nor another array that is read is NaN; -1 if none can hold NaN. */
 static int emit_mask(const builder *b) {
   int mask = -1;
   for (int i = 0; i < b->typing->syntax->array_count; i++) {
-    if (!ndr_dtype_is_float(b->typing->dtypes[i]) || !nan_leaves_out(b->typing->syntax, i)) continue;
+    bool looked_at = i == 0 || ndr_syntax_reads(b->typing->syntax, i);
+    if (!looked_at || !ndr_dtype_is_float(b->typing->dtypes[i])) continue;
     int array = add_node(b, NDR_NODE_ARRAY, b->typing->dtypes[i], b->arrays[i]);
     int number = ndr_program_unary(b->program, NDR_NODE_NOT, ndr_program_unary(b->program, NDR_NODE_ISNAN, array));
     mask = mask < 0 ? number : ndr_program_binary(b->program, NDR_NODE_AND, mask, number);

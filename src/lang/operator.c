@@ -46,6 +46,22 @@ int ndr_operator_arrays(ndr_op op) {
   return count;
 }
 
+int ndr_operator_array(ndr_op op, const char *name) {
+  ndr_own_op *own = name ? ndr_own_op_hold(op) : NULL;
+  int found = -1;
+  for (int i = 0; own && i < own->definition->syntax->array_count; i++)
+    if (ndr_span_is(own->definition->syntax->arrays[i], name)) found = i;
+  ndr_own_op_release(own);
+  return found;
+}
+
+int ndr_operator_reads(ndr_op op, int array) {
+  ndr_own_op *own = ndr_own_op_hold(op);
+  bool reads = own ? ndr_syntax_reads(own->definition->syntax, array) : ndr_op_valid(op) && array == 0;
+  ndr_own_op_release(own);
+  return reads;
+}
+
 int ndr_operator_parameters(ndr_op op) {
   ndr_own_op *own = ndr_own_op_hold(op);
   int count = own ? own->definition->syntax->number_count : 0;

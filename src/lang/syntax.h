@@ -79,4 +79,11 @@ enum { NDR_SYNTAX_SHOWN = 60 };
   ndr_fail((status), "column %d of '%.*s%s': " format, (int)(column) + 1, NDR_SYNTAX_SHOWN, (text),                    \
            strlen(text) > NDR_SYNTAX_SHOWN ? "..." : "", __VA_ARGS__)
 
+/* Whether an expression reads array number `array`. */
+static inline bool ndr_syntax_reads(const ndr_syntax *syntax, int array) {
+  for (int n = 0; n < syntax->node_count; n++)
+    if (syntax->nodes[n].kind == NDR_NODE_ARRAY && syntax->nodes[n].a == array) return true;
+  return false;
+}
+
 #endif

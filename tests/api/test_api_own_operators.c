@@ -46,6 +46,19 @@ START_TEST(an_operator_says_what_it_reads) {
   ck_assert_str_eq(ndr_op_name(op), "f");
   ck_assert_ptr_nonnull(ndr_op_help(op));
   ndr_operator_destroy(op);
+  op = create("f(x, y, z; t): a += y, b += t -> a + b");
+  ck_assert_int_eq(ndr_operator_array(op, "x"), 0);
+  ck_assert_int_eq(ndr_operator_array(op, "z"), 2);
+  ck_assert_int_eq(ndr_operator_array(op, "t"), -1);
+  ck_assert_int_eq(ndr_operator_array(op, NULL), -1);
+  ck_assert_int_eq(ndr_operator_reads(op, 0), 0);
+  ck_assert_int_eq(ndr_operator_reads(op, 1), 1);
+  ck_assert_int_eq(ndr_operator_reads(op, 2), 0); /* it only has a name */
+  ck_assert_int_eq(ndr_operator_reads(op, -1), 0);
+  ndr_operator_destroy(op);
+  ck_assert_int_eq(ndr_operator_reads(NDR_SUM, 0), 1);
+  ck_assert_int_eq(ndr_operator_reads(NDR_SUM, 1), 0);
+  ck_assert_int_eq(ndr_operator_array(NDR_SUM, "x"), -1);
 }
 END_TEST
 

@@ -47,11 +47,12 @@ def check_sources_in_files(folder):
 
 def check_sources_by_result(folder):
     make_inputs(folder)
-    arguments = ["a.nc:/x", "--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat): s += x * lat -> s", "--op", "mean,valid"]
+    arguments = ["a.nc:/x", "--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat): s += x * lat -> s",
+                 "--op", "three(x): lat += x -> lat", "--op", "mean,valid"]
     assert sources(folder, *arguments, "--with", "y=b.nc") == {"x_one": "y: b.nc:/x", "x_two": "lat: coordinate"}
     shown = sources(folder, *arguments, "--with", "y=b.nc", "--with", "w=c.nc:/z", "--where", "w > 1e3 || lat < 15")
     assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "lat: coordinate; w: c.nc:/z",
-                     "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
+                     "x_three": "lat: coordinate; w: c.nc:/z", "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
     # A mask is no condition, even if a name of an operator's array is in its path.
     assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
 
@@ -133,6 +134,19 @@ def check_operators_leave_each_other_alone(folder):
     assert found["both"] == {**found["one"], **found["two"]}, found
 
 
+def check_naming_is_not_reading(folder):
+    """A NaN without a mark counts, unless an array with missing elements is read."""
+    make_inputs(folder)
+    for name, fill in (("a.nc", None), ("b.nc", -1.0)):
+        with h5py.File(folder.file(name), "r+") as file:
+            file["x"][1] = np.nan
+            if fill:
+                file["x"].attrs["_FillValue"] = fill
+    for text, whole in (("f(x, y): s += x -> s", True), ("f(x, y): s += x * y -> s", False)):
+        with folder.reduce("a.nc:/x", "-d", "time", "--op", text, "--op", "sum", "--with", "y=b.nc") as out:
+            assert np.isnan(out["x_sum"][()]).all() == whole, text
+
+
 def check_explain(folder):
     make_inputs(folder)
     _, said = folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "y > lat", "--with", "y=b.nc:/z", "--weights", "lat",
@@ -143,7 +157,8 @@ def check_explain(folder):
 
 
 CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
-          check_json, check_units_of_weights, check_operators_leave_each_other_alone, check_explain]
+          check_json, check_units_of_weights, check_operators_leave_each_other_alone,
+          check_naming_is_not_reading, check_explain]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

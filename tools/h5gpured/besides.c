@@ -435,9 +435,9 @@ static bool has_name(const char *text, const char *name) {
   return false;
 }
 
-bool besides_read(const besides *b, int i, const char *op_text) {
-  const char *name = b->operands[i].name, *body = op_text ? strchr(op_text, ':') : NULL; /* its head names all arrays */
-  return name && (has_name(body, name) || has_name(b->condition, name));
+bool besides_is_read_by(const besides *b, int i, ndr_op op) {
+  const char *name = b->operands[i].name;
+  return name && (ndr_operator_reads(op, ndr_operator_array(op, name)) || has_name(b->condition, name));
 }
 
 bool besides_tell(const besides *b, ndr_h5_writer *writer) {

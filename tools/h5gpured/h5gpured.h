@@ -345,8 +345,8 @@ bool names_file_alone(const char *text);
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
 
-/* Whether the condition or an operator's text, which may be NULL, reads array i by its name. */
-bool besides_read(const besides *b, int i, const char *op_text);
+/* Whether the condition or the operator reads array i by its name. */
+bool besides_is_read_by(const besides *b, int i, ndr_op op);
 
 /* Says to the writer where those are from that have names, and what units the weights have. */
 bool besides_tell(const besides *b, ndr_h5_writer *writer);

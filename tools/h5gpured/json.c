@@ -117,10 +117,10 @@ static void print_parameters(const operator_parts *parts, json *j) {
   json_close(j, '}');
 }
 
-static void print_with(const besides *b, const char *op_text, json *j) {
+static void print_with(const besides *b, ndr_op op, json *j) {
   bool any = false;
   for (int i = 0; i < b->count; i++) {
-    if (!besides_read(b, i, op_text)) continue;
+    if (!besides_is_read_by(b, i, op)) continue;
     if (!any) json_open(j, "with", '{');
     json_text(j, b->operands[i].name, b->sources[i]);
     any = true;
@@ -138,7 +138,7 @@ static void print_origin(const answer *a, int op, json *j) {
   }
   if (options->weights && a->ops[op] != NDR_VALID) json_text(j, "weights", options->weights);
   if (options->where) json_text(j, "where", options->where);
-  print_with(a->besides, parts.text, j);
+  print_with(a->besides, a->ops[op], j);
   free(parts.text);
 }
 

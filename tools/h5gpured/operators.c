@@ -267,7 +267,7 @@ static char *read_head(const h5gpured_options *options, int i, const ndr_h5_info
   return good ? NULL : fail_memory();
 }
 
-/* A result's name, and its cell_methods, would be taken for the built-in operator's. */
+/* Tables, files and cell_methods would present it as the built-in operator. */
 static bool is_built_in(const char *name) {
   ndr_op op;
   return ndr_op_parse(name, &op) == NDR_OK;
@@ -279,7 +279,7 @@ static char *parse(h5gpured_options *options, int i, head *h) {
   options->op_names[i] = h->text ? strndup(h->text, (size_t)h->name_length) : NULL;
   if (!options->op_names[i]) return fail_memory();
   if (is_built_in(options->op_names[i]))
-    return reason("--op '%s': %s is a built-in operator: call yours otherwise", options->op_texts[i],
+    return reason("--op '%s': %s is a built-in operator; choose another name", options->op_texts[i],
                   options->op_names[i]);
   for (int k = 0; k < i; k++)
     if (strcmp(op_name(options, k), options->op_names[i]) == 0)

@@ -1,4 +1,4 @@
-/* See with_text.h. Only names are looked up in the texts. */
+/* See with_text.h. */
 #include "h5/write/with_text.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "h5/run/job/condition.h"
 #include "ndreduce/h5_reduce.h"
+#include "ndreduce/operator.h"
 
 void ndr_with_free(ndr_with *with) {
   for (int i = 0; with->arrays && i < with->count; i++) {
@@ -31,15 +32,14 @@ bool ndr_with_set(ndr_with *with, int count, const char *const *names, const cha
   return good;
 }
 
-bool ndr_with_text(const ndr_with *with, const char *op, const char *where, char **text) {
+bool ndr_with_text(const ndr_with *with, ndr_op op, const char *where, char **text) {
   size_t length;
   bool condition = where && with->count && ndr_h5_condition_check(where) == NDR_OK;
   *text = NULL;
   FILE *to = NULL;
-  const char *body = op ? strchr(op, ':') : NULL; /* its head names the arrays of other operators, too */
   for (int i = 0; i < with->count; i++) {
     const char *name = with->arrays[i].name;
-    if (!(body && ndr_condition_names(body, name)) && !(condition && ndr_condition_names(where, name))) continue;
+    if (!ndr_operator_reads(op, ndr_operator_array(op, name)) && !(condition && ndr_condition_names(where, name))) continue;
     if (!to && !(to = open_memstream(text, &length))) return false;
     fprintf(to, "%s%s: %s", ftell(to) > 0 ? "; " : "", name, with->arrays[i].source);
   }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "ndreduce/ndreduce.h"
+
 /* Arrays, as operators and conditions call them, and where each is from. All texts are owned. */
 typedef struct ndr_with {
   int count;
@@ -16,9 +18,8 @@ typedef struct ndr_with {
 bool ndr_with_set(ndr_with *with, int count, const char *const *names, const char *const *sources);
 void ndr_with_free(ndr_with *with);
 
-/* Sets *text to "y: b.nc:/tas; lat: coordinate", to be freed: the arrays that one of the two reads. It is NULL if there
- * are none. `op` is the text of an operator, and `where` a condition or the path of a mask; either may be NULL. False
- * where there is no memory. */
-bool ndr_with_text(const ndr_with *with, const char *op, const char *where, char **text);
+/* Sets *text to "y: b.nc:/tas; lat: coordinate", to be freed: the arrays that the operator or the condition reads. It
+ * is NULL if there are none. `where` is a condition, the path of a mask, or NULL. False where there is no memory. */
+bool ndr_with_text(const ndr_with *with, ndr_op op, const char *where, char **text);
 
 #endif

@@ -102,6 +102,13 @@ static int arrays_read(const ndr_problem *problem) {
   return most;
 }
 
+/* Whether an operator reads array number `array`, rather than only naming it. */
+static bool is_read(const ndr_problem *problem, int array) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (ndr_operator_reads(problem->ops[i], array)) return true;
+  return false;
+}
+
 /* Arrays with the role NDR_WITH beyond those that are wanted belong to the condition. */
 static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
                             ndr_role role, int wanted, int *found) {
@@ -148,7 +155,7 @@ static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset,
       return ndr_fail(NDR_ERR_ARGUMENT, "no operator reads operand with %d", i - first);
     if (i - first >= wanted) continue;
     NDR_TRY(add_operand(operands, NDR_WITH, i, array->dtype));
-    operands->masked |= array->dataset && array->dataset->info.masked;
+    operands->masked |= array->dataset && array->dataset->info.masked && is_read(problem, i - first + 1);
   }
   return NDR_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "h5/run/job/besides.h"
 
-/* Whether an expression, or the text of an operator of one's own, reads an array of that name. */
+/* Whether a condition reads an array of that name. */
 bool ndr_condition_names(const char *text, const char *array);
 
 /* Makes the condition of the text. Numbers of places, index(d), become arrays of their own. */

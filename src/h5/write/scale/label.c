@@ -121,11 +121,10 @@ static char *make_methods(const ndr_label *label, const char *const *names, cons
   return all;
 }
 
-/* `op` is the text of an operator of one's own, or NULL. */
-static ndr_status put_with(const ndr_label *label, const char *op, hid_t variable) {
+static ndr_status put_with(const ndr_label *label, hid_t variable) {
   char *text = NULL;
   if (!label->with) return NDR_OK;
-  if (!ndr_with_text(label->with, op, label->where, &text)) return fail_memory(label);
+  if (!ndr_with_text(label->with, label->op, label->where, &text)) return fail_memory(label);
   ndr_status status = put(variable, "ndreduce_with", text) ? NDR_OK : fail_put(label);
   free(text);
   return status;
@@ -143,7 +142,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
       !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
         put(variable, "ndreduce_parameters", texts.parameters) && put(variable, "ndreduce_where", label->where)))
     status = fail_put(label);
-  if (status == NDR_OK) status = put_with(label, texts.text, variable);
+  if (status == NDR_OK) status = put_with(label, variable);
   free(before);
   free(methods);
   ndr_op_texts_free(&texts);

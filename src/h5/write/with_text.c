@@ -39,7 +39,8 @@ bool ndr_with_text(const ndr_with *with, ndr_op op, const char *where, char **te
   FILE *to = NULL;
   for (int i = 0; i < with->count; i++) {
     const char *name = with->arrays[i].name;
-    if (!ndr_operator_reads(op, ndr_operator_array(op, name)) && !(condition && ndr_condition_names(where, name))) continue;
+    if (!ndr_operator_reads(op, ndr_operator_array(op, name)) && !(condition && ndr_condition_names(where, name)))
+      continue;
     if (!to && !(to = open_memstream(text, &length))) return false;
     fprintf(to, "%s%s: %s", ftell(to) > 0 ? "; " : "", name, with->arrays[i].source);
   }

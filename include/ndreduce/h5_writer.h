@@ -76,14 +76,14 @@ NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_
  * have no groups. */
 NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *groups);
 
-/* Says where the arrays are from that operators of one's own and a condition read beside the sources of results that
- * are added from now on. names[i] is what they call an array, and sources[i] a text for people, as "b.nc:/tas". The
- * attribute ndreduce_with of a result then names those that its own operator or the condition reads: "y: b.nc:/tas;
- * lat: coordinate". The texts are copied; a count of 0 forgets those of the call before. */
-NDR_API ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *const *names,
-                                      const char *const *sources);
+/* Names the sources of the arrays that operators of one's own and a condition read beside the dataset, for results that
+ * are added after this call. names[i] is the array's name there; sources[i] is a text for people, as "b.nc:/tas". A
+ * result's attribute ndreduce_with then has those that its operator or the condition reads: "y: b.nc:/tas; lat:
+ * coordinate". The texts are copied; a count of 0 forgets those of the call before. */
+NDR_API ndr_status ndr_h5_writer_array_sources(ndr_h5_writer *writer, int count, const char *const *names,
+                                               const char *const *sources);
 
-/* Says what units the weights have of the results that are added from now on: a weighted sum then has the product of
+/* Sets the units of the weights of results that are added after this call. A weighted sum then has the product of
  * units, "K m2", and a weighted norm2 none; neither has the standard_name of the source. "": they are not known, and a
  * sum has none, either. NULL: weights are numbers. The text is copied. */
 NDR_API ndr_status ndr_h5_writer_weight_units(ndr_h5_writer *writer, const char *units);

@@ -253,11 +253,11 @@ static int writer_rows(int row) {
   REFUSED(ARGUMENT, "size is 0", writer_options.size = 0, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = 10, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = -2, create());
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_with(NULL, 0, NULL, NULL));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_with(writer, 1, NULL, paths));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_with(writer, 1, paths, NULL));
-  REFUSED(ARGUMENT, "-1", create(), ndr_h5_writer_with(writer, -1, paths, paths));
-  REFUSED(ARGUMENT, "source 0 is a null", create(), ndr_h5_writer_with(writer, 1, paths, nothing));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_array_sources(NULL, 0, NULL, NULL));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_array_sources(writer, 1, NULL, paths));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_array_sources(writer, 1, paths, NULL));
+  REFUSED(ARGUMENT, "-1", create(), ndr_h5_writer_array_sources(writer, -1, paths, paths));
+  REFUSED(ARGUMENT, "source 0 is a null", create(), ndr_h5_writer_array_sources(writer, 1, paths, nothing));
   REFUSED(ARGUMENT, "null", ndr_h5_writer_weight_units(NULL, "m2"));
   REFUSED(ARGUMENT, "null", ndr_h5_writer_add(NULL, dataset, &problem, 0, "y", &result));
   REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, NULL, &problem, 0, "y", &result));

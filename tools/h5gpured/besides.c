@@ -448,7 +448,7 @@ bool besides_tell(const besides *b, ndr_h5_writer *writer) {
     names[count] = b->operands[i].name;
     sources[count++] = b->sources[i];
   }
-  return (ndr_h5_writer_with(writer, count, names, sources) == NDR_OK &&
+  return (ndr_h5_writer_array_sources(writer, count, names, sources) == NDR_OK &&
           ndr_h5_writer_weight_units(writer, b->by.units) == NDR_OK) ||
          fail();
 }

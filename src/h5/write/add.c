@@ -291,7 +291,7 @@ void ndr_addition_settle(ndr_h5_writer *writer, ndr_addition *a) {
   if (a->located < 0) { /* weights do not count for valid */
     a->label.comment = a->label.op == NDR_VALID ? writer->condition : writer->comment;
     a->label.where = writer->where;
-    a->label.with = &writer->with;
+    a->label.array_sources = &writer->array_sources;
     a->label.weight_units = writer->weight_units;
   }
 }

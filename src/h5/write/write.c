@@ -90,7 +90,8 @@ static bool copy_text(const char *text, char **copy) {
   return !text || *copy;
 }
 
-ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *const *names, const char *const *sources) {
+ndr_status ndr_h5_writer_array_sources(ndr_h5_writer *writer, int count, const char *const *names,
+                                       const char *const *sources) {
   if (!writer || (count > 0 && (!names || !sources)))
     return ndr_fail(NDR_ERR_ARGUMENT, "writer, names or sources is a null pointer");
   if (count < 0) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d", count);
@@ -98,7 +99,7 @@ ndr_status ndr_h5_writer_with(ndr_h5_writer *writer, int count, const char *cons
     if (!names[i] || !sources[i])
       return ndr_fail(NDR_ERR_ARGUMENT, "%s %d is a null pointer", names[i] ? "source" : "name", i);
   NDR_TRY(ndr_writer_check(writer));
-  if (!ndr_with_set(&writer->with, count, names, sources))
+  if (!ndr_array_sources_set(&writer->array_sources, count, names, sources))
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
   return NDR_OK;
 }
@@ -291,7 +292,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_order_free(&writer->order);
   ndr_cf_copies_free(&writer->copies);
   ndr_remarks_free(&writer->remarks);
-  ndr_with_free(&writer->with);
+  ndr_array_sources_free(&writer->array_sources);
   ndr_atomic_file_close(&writer->file);
   free(writer->history);
   free(writer->comment);

@@ -18,9 +18,9 @@ struct ndr_h5_writer {
   ndr_cf_copies copies;
   int deflate, threads;
   char *history, *where;
-  char *comment, *condition; /* in brackets behind methods: of valid the latter only */
-  char *weight_units;        /* as in ndr_label */
-  ndr_with with;             /* where arrays of the results are from that are added from now on */
+  char *comment, *condition;       /* in brackets behind methods: of valid the latter only */
+  char *weight_units;              /* as in ndr_label */
+  ndr_array_sources array_sources; /* of results that are added from now on */
   ndr_remarks remarks;
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
   bool labelled;       /* the attributes of the whole file are written */

@@ -123,8 +123,8 @@ static char *make_methods(const ndr_label *label, const char *const *names, cons
 
 static ndr_status put_with(const ndr_label *label, hid_t variable) {
   char *text = NULL;
-  if (!label->with) return NDR_OK;
-  if (!ndr_with_text(label->with, label->op, label->where, &text)) return fail_memory(label);
+  if (!label->array_sources) return NDR_OK;
+  if (!ndr_array_sources_text(label->array_sources, label->op, label->where, &text)) return fail_memory(label);
   ndr_status status = put(variable, "ndreduce_with", text) ? NDR_OK : fail_put(label);
   free(text);
   return status;

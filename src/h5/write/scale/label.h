@@ -5,7 +5,7 @@
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
 #include "h5/group/groups.h"
-#include "h5/write/with_text.h"
+#include "h5/write/array_sources.h"
 
 /* One result: op over the dims of the source for which reduced[] holds. */
 typedef struct ndr_label {
@@ -14,11 +14,11 @@ typedef struct ndr_label {
   const ndr_problem *problem; /* with that operator */
   ndr_dtype dtype;            /* of the result */
   bool reduced[NDR_MAX_DIMS];
-  const ndr_h5_groups *groups; /* NULL: the result has none */
-  const char *comment;         /* in brackets behind the method; NULL for none */
-  const char *where;           /* the condition that elements met; NULL for none */
-  const char *weight_units;    /* "": not known; NULL: weights are numbers, or there are none */
-  const ndr_with *with;        /* where arrays beside the source are from; NULL for none */
+  const ndr_h5_groups *groups;            /* NULL: the result has none */
+  const char *comment;                    /* in brackets behind the method; NULL for none */
+  const char *where;                      /* the condition that elements met; NULL for none */
+  const char *weight_units;               /* "": not known; NULL: weights are numbers, or there are none */
+  const ndr_array_sources *array_sources; /* where arrays beside the source are from; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;
 

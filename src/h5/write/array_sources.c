@@ -1,5 +1,5 @@
-/* See with_text.h. */
-#include "h5/write/with_text.h"
+/* See array_sources.h. */
+#include "h5/write/array_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,30 +9,30 @@
 #include "ndreduce/h5_reduce.h"
 #include "ndreduce/operator.h"
 
-void ndr_with_free(ndr_with *with) {
+void ndr_array_sources_free(ndr_array_sources *with) {
   for (int i = 0; with->arrays && i < with->count; i++) {
     free(with->arrays[i].name);
     free(with->arrays[i].source);
   }
   free(with->arrays);
-  *with = (ndr_with){.count = 0};
+  *with = (ndr_array_sources){.count = 0};
 }
 
-bool ndr_with_set(ndr_with *with, int count, const char *const *names, const char *const *sources) {
-  ndr_with_free(with);
+bool ndr_array_sources_set(ndr_array_sources *with, int count, const char *const *names, const char *const *sources) {
+  ndr_array_sources_free(with);
   with->arrays = calloc((size_t)count + 1, sizeof *with->arrays);
   bool good = with->arrays != NULL;
   for (int i = 0; i < count && good; i++) {
-    struct ndr_with_array *array = &with->arrays[with->count++];
+    struct ndr_array_source *array = &with->arrays[with->count++];
     array->name = strdup(names[i]);
     array->source = strdup(sources[i]);
     good = array->name && array->source;
   }
-  if (!good) ndr_with_free(with);
+  if (!good) ndr_array_sources_free(with);
   return good;
 }
 
-bool ndr_with_text(const ndr_with *with, ndr_op op, const char *where, char **text) {
+bool ndr_array_sources_text(const ndr_array_sources *with, ndr_op op, const char *where, char **text) {
   size_t length;
   bool condition = where && with->count && ndr_h5_condition_check(where) == NDR_OK;
   *text = NULL;

@@ -16,11 +16,11 @@
 #define HAS_ROW_FACTORS(tile) false
 #endif
 
-/* Whether part i adds up weights of its own. */
+/* Whether each lane adds up weights of its own, rather than part 0 those of the row for all. */
 #ifdef WEIGHT_DEPENDS_ON_ELEMENT
-#define SUMS_WEIGHTS(i) true
+#define OWN_WEIGHTS true
 #else
-#define SUMS_WEIGHTS(i) ((i) == 0 || !row_factor)
+#define OWN_WEIGHTS (!row_factor)
 #endif
 
 #define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
@@ -31,14 +31,18 @@
   {                                                                                                                    \
     PART_TERMS(x, w, i);                                                                                               \
     s##i += term;                                                                                                      \
-    if (SUMS_WEIGHTS(i)) n##i += weight;                                                                               \
+    if (OWN_WEIGHTS)                                                                                                   \
+      n##i += weight;                                                                                                  \
+    else if ((i) == 0)                                                                                                 \
+      row_weights += weight;                                                                                           \
   }
 #define STORE_SUM(i)                                                                                                   \
   STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
-  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, SUMS_WEIGHTS(i) ? n##i : n0);
+  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, OWN_WEIGHTS ? n##i : row_weights);
 #define SUM_LANES(PARTS, width)                                                                                        \
   EACH_STEP(width, RUN_PART) {                                                                                         \
     FIND_AHEAD(width, ELEMENT, WEIGHT)                                                                                 \
+    run_part row_weights = {0};                                                                                        \
     PARTS(BEGIN_SUM)                                                                                                   \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
@@ -55,7 +59,7 @@ static inline void NAME(add_terms_by)(const ndr_tile *tile, uint64_t *restrict w
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
-  if (!counts || !SUMS_WEIGHTS(1)) { /* eight accumulators, and one: sixteen were no faster */
+  if (!counts || !OWN_WEIGHTS) { /* eight accumulators, and one: sixteen were no faster */
     SUM_LANES(EIGHT_PARTS_AT_ONCE, 8 * RUN_PART)
   }
   SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
@@ -201,7 +205,7 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef ROW_FACTORS
 #undef WEIGHT_DEPENDS_ON_ELEMENT
 #undef HAS_ROW_FACTORS
-#undef SUMS_WEIGHTS
+#undef OWN_WEIGHTS
 #undef WEIGHTS_OF
 #undef WEIGHT_OF
 #undef BEGIN_SUM

@@ -52,8 +52,8 @@ static void run_value(const ndr_isa *isa, const ndr_code *code, int i, const ndr
     isa->step[value->number][value->from](operand[0], operand[1], operand[2], out, strip->count);
     return;
   case NDR_VALUE_LIST:
-    memcpy(out, operand[0], (size_t)((value->number - 1) * bytes));
-    memcpy(out + (value->number - 1) * bytes, operand[1], (size_t)bytes);
+    if (operand[0]) memcpy(out, operand[0], (size_t)((value->number - 1) * bytes));
+    if (operand[1]) memcpy(out + (value->number - 1) * bytes, operand[1], (size_t)bytes);
     return;
   }
 }

@@ -116,7 +116,9 @@ static char *join_texts(int count, char *const *texts) {
   size_t length;
   FILE *to = open_memstream(&joined, &length);
   for (int i = 0; to && i < count; i++) fprintf(to, "%s%s", i ? ", " : "", texts[i]);
-  return to && fclose(to) == 0 ? joined : NULL;
+  if (to && fclose(to) == 0) return joined;
+  free(joined);
+  return NULL;
 }
 
 static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,

@@ -37,8 +37,7 @@ char **states_words(char *note, int *count) {
   return words;
 }
 
-/* ---- What two command lines differ in -----------------------------------------------------------------------------
- */
+/* ---- What two command lines differ in ---------------------------------------------------------------------------- */
 
 /* A file's command line, taken apart. */
 typedef struct {
@@ -128,7 +127,9 @@ static char *own_words(const command *c, const command *other) {
   for (int i = 0; i < options_table->count; i++)
     if (c->options[i] && is_of_job(&options_table->options[i]) && differs(c->options[i], other->options[i]))
       fprintf(to, " %s", c->options[i]);
-  return fclose(to) == 0 ? text : NULL;
+  if (fclose(to) == 0) return text;
+  free(text);
+  return NULL;
 }
 
 /* "; s2 was made with --op max, s1 with --op mean", to be freed; NULL where there is nothing to say. */

@@ -70,11 +70,11 @@ static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
 static void append_besides(sheet *s, const ndr_besides *besides) {
   for (int i = 0; besides && i < besides->array_count; i++) {
     const ndr_beside *array = &besides->arrays[i];
-    const char *name = besides->names[i];
+    const char *name = besides->names[i], *source = array->dataset ? array->dataset->where : name ? NULL : "an array";
     append(s, "beside   ");
     if (name) append_name(s, name);
-    if (name && array->dataset) append(s, ": ");
-    if (array->dataset || !name) append_name(s, array->dataset ? array->dataset->where : "an array");
+    if (name && source) append(s, ": ");
+    if (source) append_name(s, source);
     append(s, " %s [", ndr_dtype_name(array->dtype));
     for (int d = 0; d < array->ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)array->shape[d]);
     append(s, "], %s\n", !array->dataset ? "in memory" : array->once ? "read once" : "read with each slab");

@@ -15,11 +15,11 @@ typedef struct ndr_array_sources {
 } ndr_array_sources;
 
 /* Replaces what is there with copies of the texts. False where there is no memory: there are none then. */
-bool ndr_array_sources_set(ndr_array_sources *with, int count, const char *const *names, const char *const *sources);
-void ndr_array_sources_free(ndr_array_sources *with);
+bool ndr_array_sources_set(ndr_array_sources *all, int count, const char *const *names, const char *const *sources);
+void ndr_array_sources_free(ndr_array_sources *all);
 
 /* Sets *text to "y: b.nc:/tas; lat: coordinate", to be freed: the arrays that the operator or the condition reads. It
  * is NULL if there are none. `where` is a condition, the path of a mask, or NULL. False where there is no memory. */
-bool ndr_array_sources_text(const ndr_array_sources *with, ndr_op op, const char *where, char **text);
+bool ndr_array_sources_text(const ndr_array_sources *all, ndr_op op, const char *where, char **text);
 
 #endif

@@ -11,18 +11,16 @@
 #include "h5/write/op_texts.h"
 #include "h5/write/storage/storage.h"
 
-bool ndr_label_may_miss(const ndr_label *label) {
-  const ndr_problem *problem = label->problem;
-  bool left_out = label->source->info.masked;
-  for (int i = 0; problem && i < problem->operand_count; i++)
-    left_out |= problem->operands[i].role == NDR_WHERE || problem->skip_nan;
-  return left_out;
-}
-
 static bool has_role(const ndr_problem *problem, ndr_role role) {
   for (int i = 0; problem && i < problem->operand_count; i++)
     if (problem->operands[i].role == role) return true;
   return false;
+}
+
+bool ndr_label_may_miss(const ndr_label *label) {
+  const ndr_problem *problem = label->problem;
+  bool skips = problem && problem->operand_count > 0 && problem->skip_nan;
+  return label->source->info.masked || skips || has_role(problem, NDR_WHERE);
 }
 
 /* Whether weights make the result another quantity than the source's. */

@@ -37,7 +37,7 @@ fi
 
 cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DNDREDUCE_BUILD_TESTS=OFF -DNDREDUCE_CUDA=OFF \
   -DNDREDUCE_HDF5=OFF >/dev/null
-cmake --build "$build" --target ndbench --parallel >/dev/null
+cmake --build "$build" --target ndreduce_ndbench --parallel >/dev/null
 sleep 2 # the compilers' share of the processor's heat and cache
 
 mkdir -p "$(dirname "$output")"

@@ -9,7 +9,8 @@
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
 enum {
-  STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of a split, at least */
+  /* Of a split, at least; what a block loads at once where folds are slow, half of it where they are fast. */
+  STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2,
   LONG_RUN_BYTES = 64 << 10,
   SHORT_RUN_BYTES = 4 << 10, /* the same limit where there are at most FEW_RUNS runs for each multiprocessor */
   FEW_RUNS = 4,
@@ -106,14 +107,17 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
 static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
   ndr_param_tree_block *own = &launch->params.tree_block;
-  int64_t size = problem->reduced[0].size, runs = run_count(problem), steps = run_bytes(problem) / STEP_BYTES;
-  int64_t blocks = (int64_t)device->units * launch->blocks, one_step = ndr_launch_step(1);
-  ndr_tiles tiles = {problem->outputs * runs, (double)run_bytes(problem), 1, 1, 0};
-  int64_t splits = ndr_best_splits(&tiles, blocks, steps > 1 ? steps : 1, one_step);
+  int64_t size = problem->reduced[0].size, runs = run_count(problem);
+  int64_t step = STEP_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype); /* elements */
+  ndr_rounds rounds = {.runs = problem->outputs * runs,
+                       .run_bytes = (double)run_bytes(problem),
+                       .step_bytes = STEP_BYTES,
+                       .round_steps = pace_of(problem) == SLOW ? 1 : 2,
+                       .least = 1 + size / step / (NDR_MOST_SPLITS / runs),
+                       .most = NDR_MOST_SPLIT_ELEMENTS / step};
   own->runs = (int)runs;
-  splits = ndr_bound_splits(splits, size, NDR_MOST_SPLIT_ELEMENTS, problem->outputs * runs, blocks);
-  int64_t split = (size + splits - 1) / splits;
-  own->run_splits = ndr_launch_split(launch, size, split, own->runs, (int)one_step);
+  int64_t split = ndr_best_steps(&rounds, device->units, launch->blocks) * step;
+  own->run_splits = ndr_launch_cut(launch, size, split, own->runs, (int)ndr_launch_step(1));
   launch->params.work = problem->outputs;
 }
 

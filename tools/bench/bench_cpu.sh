@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [groups|operators|SET|PROBLEM...]
-# Builds a release, times the sets (all, if none is named), and writes data/bench/cpu.json. With `groups` alone it times sums by
+# Builds a release, times the sets (cpu, dtypes and small, if none is named), and writes data/bench/cpu.json. With `groups` alone it times sums by
 # group beside PyTorch, XLA, flox, numbagg and NumPy (bench_groups.py), as far as PYTHON has them, and writes cpu-groups.json.
 # With `operators` alone, masks, weights and operators of one's own beside PyTorch, its inductor, XLA, NumPy and numexpr
 # (bench_operators.py): cpu-operators.json. Their results are compared with PyTorch's.
@@ -16,7 +16,7 @@ if [ "${1-}" = --force ]; then
   force=yes
   shift
 fi
-[ $# -gt 0 ] || set -- all
+[ $# -gt 0 ] || set -- cpu dtypes small
 name=cpu
 case $* in
 groups | operators)

@@ -84,12 +84,46 @@ FLOAT_STEPS(f64, double, )
     (out).im = (wide_ ? (a).im - (a).re * r_ : (a).im * r_ - (a).re) / d_;                                             \
   } while (0)
 
+/* Products of pairs, 32 bytes of them at a time. The sign of im * im is turned by its bit: of products, a difference
+ * and a sum GCC 12 makes one instruction, which rounds once, whatever -ffp-contract says. */
+#define C64_SHUFFLED(v, w0, w1, w2, w3) __builtin_shufflevector(v, v, w0, w1, w2, w3, 4 + w0, 4 + w1, 4 + w2, 4 + w3)
+#define C128_SHUFFLED(v, w0, w1, w2, w3) __builtin_shufflevector(v, v, w0, w1, w2, w3)
+#define PAIR_PRODUCTS(name, pair, part, bits, SHUFFLED)                                                                \
+  typedef part parts_##name __attribute__((vector_size(32)));                                                          \
+  typedef bits bits_##name __attribute__((vector_size(32)));                                                           \
+  enum { PAIRS_##name = 32 / sizeof(pair) };                                                                           \
+  static inline void multiply_pairs_##name(const pair *a_, const pair *b_, pair *out) {                                \
+    bits_##name turned = {0};                                                                                          \
+    for (int i = 0; i < PAIRS_##name; i++) turned[2 * i] = (bits)1 << (8 * sizeof(bits) - 1);                          \
+    parts_##name a, b;                                                                                                 \
+    LOAD_VECTOR(a, a_);                                                                                                \
+    LOAD_VECTOR(b, b_);                                                                                                \
+    const parts_##name with_re = SHUFFLED(a, 0, 0, 2, 2) * b;                                                          \
+    const parts_##name with_im = SHUFFLED(a, 1, 1, 3, 3) * SHUFFLED(b, 1, 0, 3, 2);                                    \
+    parts_##name product = with_re + (parts_##name)((bits_##name)with_im ^ turned);                                    \
+    STORE_VECTOR(out, product);                                                                                        \
+  }                                                                                                                    \
+  static void step_multiply_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {        \
+    const pair *a = a_, *b = b_;                                                                                       \
+    pair *out = out_, last[2][PAIRS_##name] = {{{0}}};                                                                 \
+    const int64_t left = count % PAIRS_##name, whole = count - left;                                                   \
+    (void)c_;                                                                                                          \
+    for (int64_t l = 0; l < whole; l += PAIRS_##name) multiply_pairs_##name(a + l, b + l, out + l);                    \
+    memcpy(last[0], a + whole, (size_t)left * sizeof *a);                                                              \
+    memcpy(last[1], b + whole, (size_t)left * sizeof *b);                                                              \
+    multiply_pairs_##name(last[0], last[1], last[0]);                                                                  \
+    memcpy(out + whole, last[0], (size_t)left * sizeof *a);                                                            \
+  }
+PAIR_PRODUCTS(c64, ndr_c64, float, uint32_t, C64_SHUFFLED)
+PAIR_PRODUCTS(c128, ndr_c128, double, uint64_t, C128_SHUFFLED)
+#undef C64_SHUFFLED
+#undef C128_SHUFFLED
+#undef PAIR_PRODUCTS
+
 #define COMPLEX_STEPS(name, pair, part, real)                                                                          \
   PAIRED(add_##name, add_##real)                                                                                       \
   PAIRED(subtract_##name, subtract_##real)                                                                             \
   PAIRED(negate_##name, negate_##real)                                                                                 \
-  STEP(multiply_##name, pair, pair,                                                                                    \
-       ((pair){a[l].re * b[l].re - a[l].im * b[l].im, a[l].re * b[l].im + a[l].im * b[l].re}))                         \
   STEP(abs_##name, pair, part, (part)magnitude((double)a[l].re, (double)a[l].im))                                      \
   STEP(isnan_##name, pair, uint8_t, (a[l].re != a[l].re) | (a[l].im != a[l].im))                                       \
   STEP(equal_##name, pair, uint8_t, (a[l].re == b[l].re) & (a[l].im == b[l].im))                                       \

@@ -1,8 +1,10 @@
 /* Family lanes: neighbouring lines, a tile of them, are scanned side by side, element by element of all. Rows of a tile
  * are read as they lie where lines are neighbours in memory, and else transposed, eight lines at a time. Where there
  * are fewer tiles than threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
+#include <math.h>
 #include <string.h>
 
+#include "cpu/fold/fold.h"
 #include "cpu/scan/octet.h"
 #include "cpu/scan/scans.h"
 #include "cpu/scan/tasks.h"
@@ -16,6 +18,8 @@
 #define TRANSPOSED 4096
 /* How many bytes ahead of what is transposed the cache is filled. */
 #define AHEAD 1024
+/* The same where rows are read as they lie. */
+#define ROWS_AHEAD 2
 
 typedef struct lanes_config {
   ndr_scan_words words;
@@ -65,16 +69,20 @@ static void find_tile(const job *all, int64_t unit, tile *own) {
   ndr_scan_line(all->problem, unit / all->config->tiles * inner + first, &own->place);
 }
 
-static void load_row(const job *all, const tile *own, int64_t row, int64_t count, char *to) {
+static void load_row(const job *all, const tile *own, int64_t row, int64_t count, int64_t ahead, char *to) {
   const ndr_scan_words *words = &all->config->words;
   int64_t at = own->place.at + row * all->problem->scan[0].stride, step = all->problem->kept[0].stride;
-  ndr_scan_words_load(words, all->data + at * words->from_bytes, step, to, count);
+  const char *from = all->data + at * words->from_bytes;
+  if (step == 1)
+    ndr_prefetch(from + ahead * all->problem->scan[0].stride * words->from_bytes, count * words->from_bytes);
+  ndr_scan_words_load(words, from, step, to, count);
 }
 
 static void load_rows(const job *all, tile *own, int64_t row, int64_t rows) {
   int64_t together = all->config->dense ? rows : 1, count = together * own->width;
   for (int64_t r = 0; r < rows; r += together)
-    load_row(all, own, row + r, count, own->words + r * own->width * all->config->words.bytes);
+    load_row(all, own, row + r, count, all->config->dense ? rows : ROWS_AHEAD,
+             own->words + r * own->width * all->config->words.bytes);
 }
 
 static void store_row(const job *all, const tile *own, int64_t row, int64_t count, const char *from) {
@@ -370,12 +378,12 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 /* In nanoseconds, measured as the cost of lines.c: an element, and what a row of a tile takes beside its elements. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), stride = problem->kept[0].stride * bytes;
-  double width = (double)widest_tile(problem), row = (is_transposed(problem) ? 2 : is_dense(problem) ? 4 : 40) / width;
-  double element = stride <= bytes || is_transposed(problem)             ? 0.6
-                   : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5
-                                                                         : 5;
+  double width = (double)widest_tile(problem), eights = ceil(width / 8); /* lines that are transposed at a time */
+  double element = stride <= bytes ? 0.6 : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5 : 5;
+  double row = is_dense(problem) ? 4 : 40;
   (void)device;
-  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + row);
+  if (is_transposed(problem)) element = (fmod(width, 8) ? 0.63 : 0.42) * 8 * eights / width, row = 0.5;
+  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + row / width);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu/fold/fold.h"
 #include "cpu/scan/octet.h"
 #include "cpu/scan/scans.h"
 #include "cpu/scan/tasks.h"
@@ -14,6 +15,9 @@
 #define WORDS_BYTES 65536
 #define MOST_RUNS 32
 #define MOST_PERIOD 4
+#define CACHE_LINE 64
+/* How many bytes ahead of a line that is scanned in turn the cache is filled. */
+#define AHEAD 4096
 
 typedef struct lines_config {
   ndr_scan_words words;
@@ -21,6 +25,7 @@ typedef struct lines_config {
   int64_t runs;   /* of a block */
   ndr_scan_tasks tasks;
   bool flat, flat_results; /* elements, and results, of a unit lie one after the other */
+  bool in_turn;            /* no runs: the elements of a line are combined one after the other */
 } lines_config;
 _Static_assert(sizeof(lines_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
 
@@ -104,6 +109,10 @@ static void store_results(const job *all, const block *own, int64_t e, int64_t c
 }
 
 /* ---- eight runs ---- */
+
+static int64_t lower(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 static int64_t run_of(const job *all) {
   return NDR_SCAN_RUN * all->config->period;
@@ -213,11 +222,22 @@ static void store_firsts(const job *all, const ndr_scan_place *place) {
   }
 }
 
-/* Products of floats: one element after the other. */
-static void scan_sequence(const job *all, scanned *own, char *carry) {
+/* Results before the first boundary of a cache line, if they lie one after the other. */
+static int64_t elements_to_line(const job *all, const scanned *own) {
+  const int64_t bytes = all->config->words.to_bytes;
+  uintptr_t first = (uintptr_t)(all->result + own->block.place.result * bytes);
+  return all->config->flat_results ? (int64_t)(-first % CACHE_LINE) / bytes : 0;
+}
+
+/* Products of floats, whose order is kept, and sums of integers by one thread, which take less time than transposing.
+ */
+static void scan_in_turn(const job *all, scanned *own, char *carry) {
   const ndr_scan_words *words = &all->config->words;
+  const char *line = all->data + own->block.place.at * words->from_bytes;
+  int64_t to_line = elements_to_line(all, own);
   for (int64_t e = 0, count; e < all->problem->length; e += count) {
-    count = all->problem->length - e < 8 * NDR_SCAN_CHUNK ? all->problem->length - e : 8 * NDR_SCAN_CHUNK;
+    count = lower(all->problem->length - e, e == 0 && to_line > 0 ? to_line : NDR_SCAN_CHUNK);
+    if (all->config->flat) ndr_prefetch(line + e * words->from_bytes + AHEAD, count * words->from_bytes);
     load_elements(all, &own->block, e, count, own->words);
     words->loops.scan(own->words, count, 1, carry, NULL, all->problem->exclusive);
     store_results(all, &own->block, e, count, ndr_scan_words_finish(words, own->words, own->stage, count));
@@ -230,8 +250,8 @@ static void scan_unit(const job *all, int64_t unit, scanned *own) {
   ndr_scan_words_fill(&config->words, config->words.before, carry, config->period);
   ndr_scan_line(all->problem, unit * config->period, &own->block.place);
   store_firsts(all, &own->block.place);
-  if (config->words.sequential) {
-    scan_sequence(all, own, carry);
+  if (config->in_turn) {
+    scan_in_turn(all, own, carry);
     return;
   }
   for (int64_t number = 0; number < config->tasks.blocks; number++) {
@@ -315,6 +335,7 @@ static void configure(ndr_scan_plan *plan) {
   config->flat_results = config->period > 1 || (problem->scan_count == 1 && problem->scan[0].result == 1);
   config->tasks.units = problem->lines / config->period;
   bool chained = !config->words.sequential && runs > 8 && threads > 1 && config->tasks.units < 4 * threads;
+  config->in_turn = config->words.sequential || (ndr_scan_words_quick(problem) && config->period == 1 && !chained);
   config->runs = 8;
   int64_t bytes = NDR_SCAN_RUN * config->period * config->words.bytes;
   while (chained && 2 * config->runs * bytes <= WORDS_BYTES && runs / config->runs > 8 * threads) config->runs *= 2;
@@ -330,15 +351,18 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 }
 
 /* Measured on one core, in nanoseconds: an element that lies beside the next, or beside that of another line; one that
- * has a cache line to itself; and what a run takes beside its elements. */
+ * has a cache line to itself; and what a line takes beside its elements. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  double length = (double)problem->length + 1, run = length < NDR_SCAN_RUN ? length : NDR_SCAN_RUN;
+  const double IN_TURN = 0.45, IN_RUNS = 0.36, ONE_BY_ONE = 1.7, LINE = 30, RUNS = 400;
+  double length = (double)problem->length + 1, lines = (double)problem->lines;
   int64_t bytes = problem->scan[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
   bool near = problem->scan_count == 0 || bytes == (int64_t)ndr_dtype_bytes(problem->dtype) || interleaved(problem) > 1;
-  double element = near ? 0.9 : bytes < 64 && bytes > -64 ? 2 : 4;
   double unused = length < 8 * NDR_SCAN_RUN ? 8 / ceil(length / NDR_SCAN_RUN) : 1; /* lanes of a vector */
   (void)device;
-  return 1e-9 * (double)problem->lines * length * (element * unused + 200 / run);
+  if (!near) return 1e-9 * lines * length * ((bytes < 64 && bytes > -64 ? 2 : 4) * unused + 1);
+  if (ndr_scan_words_quick(problem) && interleaved(problem) == 1) return 1e-9 * lines * (length * IN_TURN + LINE);
+  if (!ndr_scan_words_eight(problem)) return 1e-9 * lines * length * ONE_BY_ONE;
+  return 1e-9 * lines * (length * IN_RUNS * unused + RUNS);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

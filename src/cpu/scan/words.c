@@ -110,6 +110,14 @@ const char *ndr_scan_words_reject(const ndr_scan_problem *problem) {
   return ndr_op_is_own(problem->op) ? "it has the built-in operators only" : NULL;
 }
 
+bool ndr_scan_words_quick(const ndr_scan_problem *problem) {
+  return problem->op == NDR_SUM && word_of(problem) == NDR_U64;
+}
+
+bool ndr_scan_words_eight(const ndr_scan_problem *problem) {
+  return problem->op != NDR_LOGSUMEXP && !(problem->op == NDR_PROD && ndr_dtype_is_float(problem->dtype));
+}
+
 void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words) {
   const ndr_scan_isa *isa = ndr_scan_isa_here();
   ndr_dtype word = word_of(problem);

@@ -9,23 +9,10 @@
 #include "core/types.h"
 #include "ndreduce/operator.h"
 #include "support/cases.h"
+#include "support/problem_arrays.h"
 #include "support/suite.h"
 
-enum { MOST = 6000, MOST_ARRAYS = 1 + NDR_MAX_OPERANDS };
-
-/* A problem with its arrays. */
-typedef struct setting {
-  ndr_problem problem;
-  int array_count;
-  test_array arrays[MOST_ARRAYS];
-  filling how;
-  ndr_op own; /* an operator that was made for it; 0: none */
-} setting;
-
-typedef struct outcome {
-  int count;
-  test_array results[NDR_MAX_OPS];
-} outcome;
+enum { MOST = 6000 };
 
 static const char *const texts[] = {
     "hot(x; t): n += x > t -> n",
@@ -104,46 +91,6 @@ static void start(rng *random, setting *made, ndr_dtype dtype) {
   array_fill(&made->arrays[0], random, made->how);
 }
 
-static void finish(setting *made) {
-  for (int a = 0; a < made->array_count; a++) array_free(&made->arrays[a]);
-  if (made->own) ndr_operator_destroy(made->own);
-}
-
-/* ---- running ---- */
-
-static void make_results(const ndr_problem *problem, outcome *made) {
-  made->count = problem->op_count;
-  for (int i = 0; i < made->count; i++) {
-    int64_t shape[NDR_MAX_DIMS];
-    ndr_dtype dtype = NDR_F64;
-    DLTensor described = {.shape = shape};
-    assert_ok(ndr_problem_result(problem, i, &described));
-    assert_ok(ndr_dtype_from_dlpack(described.dtype, &dtype));
-    array_make(&made->results[i], dtype, described.ndim, shape, NULL);
-  }
-}
-
-static void free_results(outcome *made) {
-  for (int i = 0; i < made->count; i++) array_free(&made->results[i]);
-}
-
-/* False where the family cannot run the problem. */
-static bool run(const setting *s, const char *family, int threads, outcome *made) {
-  const void *data[MOST_ARRAYS];
-  void *results[NDR_MAX_OPS];
-  ndr_plan *plan;
-  ndr_options options = NDR_OPTIONS_INIT;
-  options.force_family = family;
-  options.threads = threads;
-  if (ndr_plan_create(&plan, &s->problem, (DLDevice){kDLCPU, 0}, NULL, &options) != NDR_OK) return false;
-  make_results(&s->problem, made);
-  for (int a = 0; a < s->array_count; a++) data[a] = (const char *)s->arrays[a].tensor.data;
-  for (int i = 0; i < made->count; i++) results[i] = made->results[i].memory;
-  assert_ok(ndr_plan_execute_operands(plan, data, results, NULL, 0, NULL));
-  ndr_plan_destroy(plan);
-  return true;
-}
-
 /* ---- comparing ---- */
 
 static bool is_narrow(ndr_dtype dtype) {
@@ -201,18 +148,18 @@ static void check(rng *random, const setting *s) {
   static const char *const families[] = {NULL, "rows", "runs", "tile"};
   char message[256];
   outcome expected, got, threaded;
-  if (!run(s, "scalar", 1, &expected)) ck_abort_msg("%s: %s", case_text(&s->problem), ndr_last_error());
+  if (!setting_run(s, "scalar", 1, &expected)) ck_abort_msg("%s: %s", case_text(&s->problem), ndr_last_error());
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-    if (!run(s, families[f], 1, &got)) continue;
+    if (!setting_run(s, families[f], 1, &got)) continue;
     ck_assert_msg(compare(s, &got, &expected, false, message), "%s, %s (seed %llu): %s", case_text(&s->problem),
                   families[f] ? families[f] : "default", (unsigned long long)test_seed(), message);
-    ck_assert(run(s, families[f], (int)rng_between(random, 2, 8), &threaded));
+    ck_assert(setting_run(s, families[f], (int)rng_between(random, 2, 8), &threaded));
     ck_assert_msg(compare(s, &threaded, &got, true, message), "%s, %s, threads (seed %llu): %s", case_text(&s->problem),
                   families[f] ? families[f] : "default", (unsigned long long)test_seed(), message);
-    free_results(&got);
-    free_results(&threaded);
+    outcome_free(&got);
+    outcome_free(&threaded);
   }
-  free_results(&expected);
+  outcome_free(&expected);
 }
 
 /* ---- masks and weights ---- */
@@ -264,7 +211,7 @@ static void check_options(rng *random, ndr_dtype dtype) {
   }
   if (masked && rng_once_in(random, 2)) poison(random, &s, mask);
   check(random, &s);
-  finish(&s);
+  setting_free(&s);
 }
 
 /* ---- operators of one's own ---- */
@@ -297,11 +244,11 @@ static void check_text(rng *random, ndr_dtype dtype, const char *text) {
   add_own(random, &s, text);
   if (rng_once_in(random, 3)) add_array(random, &s, NDR_WHERE, NDR_BOOL, FILL_WIDE);
   if (rng_once_in(random, 3)) s.problem.ops[s.problem.op_count++] = NDR_COUNT;
-  if (run(&s, "scalar", 1, &tried)) { /* else the operator is not defined for these dtypes */
-    free_results(&tried);
+  if (setting_run(&s, "scalar", 1, &tried)) { /* else the operator is not defined for these dtypes */
+    outcome_free(&tried);
     check(random, &s);
   }
-  finish(&s);
+  setting_free(&s);
 }
 
 static void check_own(rng *random, ndr_dtype dtype) {
@@ -333,8 +280,8 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
   built_in = own;
   built_in.problem.ops[0] = op;
   add_own(random, &own, text);
-  ck_assert(run(&built_in, NULL, 1, &a));
-  if (run(&own, NULL, 2, &b)) {
+  ck_assert(setting_run(&built_in, NULL, 1, &a));
+  if (setting_run(&own, NULL, 2, &b)) {
     ck_assert(a.results[0].memory && b.results[0].memory);
     for (int64_t j = 0; j < array_count(&a.results[0].tensor); j++) {
       size_t x = ndr_dtype_bytes(a.results[0].dtype), y = ndr_dtype_bytes(b.results[0].dtype);
@@ -343,112 +290,10 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
           memcmp((char *)a.results[0].memory + (size_t)j * x, (char *)b.results[0].memory + (size_t)j * x, x) == 0,
           "%s: output %lld differs from %s", case_text(&own.problem), (long long)j, ndr_op_name(op));
     }
-    free_results(&b);
+    outcome_free(&b);
   }
-  free_results(&a);
-  finish(&own);
-}
-
-/* ---- weights ---- */
-
-/* A weight for each row has the bits of the same weights for each element, also where NaN are left out. */
-static void check_weights_of_rows(rng *random, ndr_dtype dtype) {
-  if (dtype != NDR_F32 && dtype != NDR_F64) return;
-  setting s = {.array_count = 1, .how = FILL_UNIT};
-  int64_t rows = rng_between(random, 1, 70), lanes = rng_between(random, 1, 150);
-  ndr_dtype wide = rng_once_in(random, 2) ? NDR_F64 : dtype;
-  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype), weight_bytes = (int64_t)ndr_dtype_bytes(wide);
-  char text[128], message[256];
-  s.problem = (ndr_problem)NDR_PROBLEM_INIT;
-  snprintf(text, sizeof text, "sum,mean,std,var,norm2 %s [%lld,%lld] /0 weighting=%s%s", ndr_dtype_name(dtype),
-           (long long)rows, (long long)lanes, rng_once_in(random, 2) ? "reliability" : "frequency",
-           rng_once_in(random, 2) ? " skipnan" : "");
-  assert_ok(ndr_problem_parse(text, &s.problem));
-  array_of_case(&s.arrays[0], &s.problem);
-  array_fill(&s.arrays[0], random, s.how);
-  for (int64_t i = rng_between(random, 0, 300); i < rows * lanes; i += rng_between(random, 1, 300))
-    element_store(dtype, (char *)s.arrays[0].memory + i * bytes, (element){(long double)NAN, 0});
-  test_array *weights = &s.arrays[s.array_count++];
-  array_make(weights, wide, 2, s.problem.shape, NULL);
-  for (int64_t i = 0; i < rows * lanes; i++) {
-    char *at = (char *)weights->memory + i * weight_bytes;
-    if (i % lanes == 0)
-      element_store(wide, at, (element){(long double)rng_between(random, 1, 1000) / 7, 0});
-    else
-      memcpy(at, at - weight_bytes, (size_t)weight_bytes);
-  }
-  assert_ok(ndr_problem_add_operand(&s.problem, NDR_WEIGHTS, &weights->tensor));
-  outcome each, shared;
-  ck_assert(run(&s, NULL, 1, &each));
-  s.problem.operands[0].strides[0] = lanes;
-  s.problem.operands[0].strides[1] = 0;
-  ck_assert(run(&s, NULL, 1, &shared));
-  ck_assert_msg(compare(&s, &shared, &each, true, message), "%s: %s", case_text(&s.problem), message);
-  free_results(&each);
-  free_results(&shared);
-  finish(&s);
-}
-
-/* ---- polynomials ---- */
-
-/* Horner's rule with each product and each sum rounded to the dtype. */
-static double value_by_steps(ndr_dtype dtype, const double *c, int count, double x) {
-  volatile double value = c[count - 1];
-  volatile float narrow = (float)value;
-  for (int k = count - 2; k >= 0; k--) {
-    if (dtype == NDR_F32) {
-      narrow = narrow * (float)x;
-      narrow = narrow + (float)c[k];
-    } else {
-      value = value * x;
-      value = value + c[k];
-    }
-  }
-  return dtype == NDR_F32 ? (double)narrow : value;
-}
-
-/* Each output is the polynomial of one element, with `count` coefficients. The steps are one instruction or several;
- * `written` are written out by hand. */
-static void check_polynomial(rng *random, ndr_dtype dtype, int count, bool written) {
-  enum { ELEMENTS = 1100 };
-  double c[24];
-  char text[1024], *end = text;
-  setting s = {.array_count = 1, .how = FILL_SMALL};
-  outcome made;
-  s.problem = (ndr_problem)NDR_PROBLEM_INIT;
-  assert_ok(ndr_problem_parse(dtype == NDR_F32 ? "sum f32 [1100,1] /1" : "sum f64 [1100,1] /1", &s.problem));
-  array_of_case(&s.arrays[0], &s.problem);
-  array_fill(&s.arrays[0], random, FILL_UNIT);
-  for (int k = 0; k < count; k++) c[k] = (double)rng_between(random, -8, 8) / 7;
-  end += sprintf(end, "p(x; c[%d]): s += ", count);
-  for (int k = 0; written && k < count - 1; k++) end += sprintf(end, k % 2 ? "(c[%d] + x * " : "(x * ", k);
-  if (written) end += sprintf(end, "c[%d]", count - 1);
-  for (int k = count - 2; written && k >= 0; k--) end += k % 2 ? sprintf(end, ")") : sprintf(end, " + c[%d])", k);
-  sprintf(end, written ? " -> s" : "poly(x, c) -> s");
-  ndr_op bare;
-  assert_ok(ndr_operator_create(&bare, text, NULL, 0));
-  assert_ok(ndr_operator_bind(&s.own, bare, c, count));
-  ndr_operator_destroy(bare);
-  s.problem.ops[0] = s.own;
-  ck_assert(run(&s, NULL, 1, &made));
-  element *x = array_elements(&s.arrays[0].tensor), *got = array_elements(&made.results[0].tensor);
-  for (int i = 0; i < ELEMENTS; i++) {
-    double expected = value_by_steps(dtype, c, count, (double)x[i].re);
-    ck_assert_msg((double)got[i].re == expected, "%s, x = %.17g: %.17g, not %.17g", text, (double)x[i].re,
-                  (double)got[i].re, expected);
-  }
-  free(x);
-  free(got);
-  free_results(&made);
-  finish(&s);
-}
-
-static void check_polynomials(rng *random, ndr_dtype dtype) {
-  if (dtype != NDR_F32 && dtype != NDR_F64) return;
-  for (int count = 2; count <= 20; count++) {
-    check_polynomial(random, dtype, count, false);
-    check_polynomial(random, dtype, count, true);
-  }
+  outcome_free(&a);
+  setting_free(&own);
 }
 
 /* ---- the tests ---- */
@@ -505,40 +350,6 @@ START_TEST(fused_avx512) {
 }
 END_TEST
 
-static void check_many_weights_of_rows(rng *random, ndr_dtype dtype) {
-  for (int i = 0; i < 20; i++) check_weights_of_rows(random, dtype);
-}
-
-START_TEST(weights_of_rows_baseline) {
-  check_all("baseline", check_many_weights_of_rows);
-}
-END_TEST
-
-START_TEST(weights_of_rows_avx2) {
-  check_all("avx2", check_many_weights_of_rows);
-}
-END_TEST
-
-START_TEST(weights_of_rows_avx512) {
-  check_all("avx512", check_many_weights_of_rows);
-}
-END_TEST
-
-START_TEST(polynomials_baseline) {
-  check_all("baseline", check_polynomials);
-}
-END_TEST
-
-START_TEST(polynomials_avx2) {
-  check_all("avx2", check_polynomials);
-}
-END_TEST
-
-START_TEST(polynomials_avx512) {
-  check_all("avx512", check_polynomials);
-}
-END_TEST
-
 static void check_bits(rng *random, ndr_dtype dtype) {
   check_same(random, dtype, "f(x): s += x -> s", NDR_SUM);
   check_same(random, dtype, "f(x): s *= x -> s", NDR_PROD);
@@ -558,9 +369,6 @@ int main(void) {
   suite_case(suite, "options", 300, options_baseline, options_avx2, options_avx512, NULL);
   suite_case(suite, "own operators", 300, own_baseline, own_avx2, own_avx512, NULL);
   suite_case(suite, "fused", 300, fused_baseline, fused_avx2, fused_avx512, NULL);
-  suite_case(suite, "weights of rows", 300, weights_of_rows_baseline, weights_of_rows_avx2, weights_of_rows_avx512,
-             NULL);
-  suite_case(suite, "polynomials", 300, polynomials_baseline, polynomials_avx2, polynomials_avx512, NULL);
   suite_case(suite, "bits", 300, updates_have_the_bits_of_built_in_operators, NULL);
   return suite_run(suite);
 }

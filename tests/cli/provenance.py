@@ -99,6 +99,22 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_names_mean_one_array(folder):
+    """What an operator calls its own dataset is no other array, and in a condition the element is x: refused before files are opened."""
+    none = ["none.nc:/x", "-d", "time"]
+    for arguments, expected in (
+            (["--op", "d(x, y): s += x - y -> s", "--with", "x=b.nc", "--with", "y=c.nc"],
+             "--with x=b.nc: to the operator d, x is the dataset that is reduced"),
+            (["--op", "d(t, y): s += t - y -> s", "--with", "t=b.nc", "--with", "y=c.nc", "--where", "t > 1"],
+             "--with t=b.nc: to the operator d, t is the dataset that is reduced"),
+            (["--op", "mean", "--op", "d(z): s += z -> s", "--where", "lat > 0 && z > 1"],
+             "--where: to the operator d, z is the element, which a condition calls x"),
+            (["--op", "d(z, x): s += z - x -> s", "--where", "x > 1"],
+             "--where: x is the element in a condition, and another array to the operator d")):
+        _, errors = folder.run(*none, *arguments, status=2)
+        assert errors == f"h5gpured: {expected} (see h5gpured --help)\n", errors
+
+
 def check_units_of_weights(folder):
     """Weighted sums are of another quantity, unless weights are numbers; means are of the same."""
     make_inputs(folder)
@@ -156,9 +172,8 @@ def check_explain(folder):
                      "beside   lat f64 [2], in memory"], lines
 
 
-CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
-          check_json, check_units_of_weights, check_operators_leave_each_other_alone,
-          check_naming_is_not_reading, check_explain]
+CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
+
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -99,6 +99,33 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_text_names_what_is_beside(folder):
+    """In the line of each result, or of all where they are single numbers; and in those on what is written."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["area"] = np.ones(2)
+        attach(file["area"], file["lat"])
+    arguments = ["a.nc:/x", "--op", "mean,valid", "--where", "z > t && lat > 0", "--set", "t=1", "--with", "z=b.nc", "--weights"]
+    beside = ", where z > 1.0 && lat > 0, with z=b.nc"
+    first, *_ = folder.run(*arguments, "/area")[0].decode().splitlines()
+    assert first == "a.nc:/x  f64 [time 4, lat 2] over all dims, weighted by /area" + beside, first
+    lines = folder.run(*arguments, "time,lat", "-d", "time")[0].decode().splitlines()
+    assert lines[1] == "  mean over time, weighted by time and lat" + beside + ": f64 [lat 2]", lines
+    assert lines[3] == "  valid over time" + beside + ": i64 [lat 2]", lines
+    lines = folder.run(*arguments, "/area", "-d", "time", "-o", "out.nc")[0].decode().splitlines()
+    assert lines[0] == "out.nc:/x_mean  f64 [lat 2]  mean of a.nc:/x over time, weighted by /area" + beside, lines
+    assert lines[1] == "out.nc:/x_valid  i64 [lat 2]  valid of a.nc:/x over time" + beside, lines
+    # Of each operator its own, as it was given; of a series the first.
+    two = ["--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat, w): s += x * lat * w -> s", "-d", "time"]
+    lines = folder.run("a.nc:/x", *two, "--with", "y=b.nc", "--with", "w=/z")[0].decode().splitlines()
+    assert lines[1] == "  one over time, with y=b.nc: f64 [lat 2]" and lines[3] == "  two over time, with w=/z: f64 [lat 2]", lines
+    lines = folder.run("--concat", "new:m", "a.nc:/x", "b.nc:/x", "--op", "one(x, y): s += x * y -> s", "--with", "y=b.nc", "--with", "y=c.nc",
+                       "--where", "/z")[0].decode().splitlines()
+    assert lines[0].endswith(" over all dims, where /z, with y=b.nc and 1 more"), lines
+    lines = folder.run("a.nc:/x", "--scan", "sum", "-d", "time", "--where", "x > 1")[0].decode().splitlines()
+    assert lines[1] == "  running sum along time, where x > 1: f64 [time 4, lat 2]", lines
+
+
 def check_names_mean_one_array(folder):
     """What an operator calls its own dataset is no other array, and in a condition the element is x: refused before files are opened."""
     none = ["none.nc:/x", "-d", "time"]

@@ -138,7 +138,7 @@ static bool open_series(const search *s, const named_value *name, const char *pa
   return good;
 }
 
-static const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
+const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
   const named_value *found = NULL;
   *count = 0;
   for (int w = 0; w < options->with_count; w++) {
@@ -150,7 +150,7 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   return found;
 }
 
-/* `count` datasets, one after the other. Sets *source to what they are, FILE:/PATH; it is freed before. */
+/* `count` datasets, one after the other. Sets *source to what they are, without `part`; it is freed before. */
 static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset,
                       char **source) {
   const ndr_h5_access access = access_for(s, NDR_WITH);

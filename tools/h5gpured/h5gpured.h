@@ -246,6 +246,7 @@ typedef struct weights {
   DLTensor tensor;
   ndr_h5_dataset *dataset;
   const char *units; /* "" for those of coordinates; NULL: weights are numbers */
+  char *comment;     /* "weighted by the cosine of lat" */
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;
@@ -344,6 +345,9 @@ bool names_file_alone(const char *text);
  * describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
+
+/* The first --with of that name, and how many there are; NULL: there is none. */
+const named_value *find_with(const h5gpured_options *options, const char *name, int *count);
 
 /* Whether the condition or the operator reads array i by its name. */
 bool besides_is_read_by(const besides *b, int i, ndr_op op);

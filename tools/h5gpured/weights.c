@@ -336,6 +336,7 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
   w->units = NULL;
+  if (!(w->comment = weights_comment(options->weights))) return refuse_memory(where);
   if (names_dataset(options->weights)) {
     if (!weigh_by_dataset(options, dataset, where, w)) return false;
     w->units = units_of_dataset(w->dataset);
@@ -350,6 +351,8 @@ void weights_free(weights *w) {
   w->tensor.data = NULL;
   ndr_h5_close(w->dataset);
   w->dataset = NULL;
+  free(w->comment);
+  w->comment = NULL;
 }
 
 /* "weighted by the days of time and the cosine of lat" */

@@ -99,6 +99,24 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_json_has_all_files(folder):
+    """Those that are read as one, of results and of copies."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["flat"] = np.arange(2.0)
+        attach(file["flat"], file["lat"])
+    read = lambda *arguments: {(item["dataset"], item["op"]): (item["file"], item.get("files")) for item in
+                               map(json.loads, folder.run(*arguments, "--json", "-q")[0].splitlines())}
+    assert read("a.nc:/x", "-d", "time") == {("/x", "sum"): ("a.nc", None)}
+    series = ("a.nc and 2 more", ["a.nc", "b.nc", "c.nc"])
+    assert read("--concat", "time", "a.nc:/x", "b.nc/x", "c.nc:/x[0:2]", "-d", "time") == {("/x", "sum"): series}
+    assert read("--concat", "new:member", "a.nc:/x", "b.nc:/x", "c.nc:/x", "-d", "member") == {("/x", "sum"): series}
+    found = read("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "lat", "--op", "mean")
+    assert found[("/flat", "mean")] == ("a.nc", None) and found[("/x", "mean")] == series, found
+    found = read("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "time", "--op", "mean", "-o", "out.nc")
+    assert found[("/flat", "copy")] == ("a.nc", None) and found[("/z", "mean")] == series, found
+
+
 def check_text_names_what_is_beside(folder):
     """In the line of each result, or of all where they are single numbers; and in those on what is written."""
     make_inputs(folder)

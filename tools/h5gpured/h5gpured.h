@@ -31,6 +31,7 @@ typedef struct h5gpured_options {
   uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
+  char **files;       /* those of the inputs, where --output or JSON has to know them; else NULL */
   const char *select; /* NULL: not given */
   char *select_along; /* under --concat: the part that it takes along the series, or NULL */
   const char *dims;
@@ -105,6 +106,7 @@ typedef struct answer {
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
+  bool joined;     /* under --concat: the dataset is read from all inputs */
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
@@ -512,9 +514,9 @@ ndr_dtype tensor_dtype(const DLTensor *tensor);
 void print_text(const answer *a, FILE *to);
 void print_json(const answer *a, FILE *stream);
 
-/* What is said of a variable that -o copies. */
+/* What is said of a variable that -o copies; `joined`: from all inputs of --concat. */
 void print_copied(const h5gpured_options *options, const ndr_h5_info *info, const char *name, FILE *stream);
-void print_copied_json(const ndr_h5_info *info, FILE *stream);
+void print_copied_json(const h5gpured_options *options, const ndr_h5_info *info, bool joined, FILE *stream);
 
 /* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */
 void print_written(const answer *a, int op, const char *name, FILE *stream);

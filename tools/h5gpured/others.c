@@ -74,7 +74,7 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
   if (!name) return true;
   print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
-  if (options->json) print_copied_json(ndr_h5_describe(dataset), stdout);
+  if (options->json) print_copied_json(options, ndr_h5_describe(dataset), one->joined, stdout);
   return true;
 }
 

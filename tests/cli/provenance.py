@@ -2,6 +2,7 @@
 """What results say of how they were made: operators of one's own, and the arrays beside the dataset: provenance.py TOOL
 """
 import json
+import shlex
 import shutil
 import sys
 
@@ -35,7 +36,7 @@ def check_sources_in_files(folder):
     """Each result names the arrays that its operator or the condition reads, and no others; an input's attribute is not kept."""
     make_inputs(folder)
     assert sources(folder, "a.nc:/x", "--op", "mean") == {}
-    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=b.nc:/z[:, :]") == {"x": "y: b.nc:/z[:, :]; lat: coordinate"}
+    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=b.nc:/z[:, :]") == {"x": "y: 'b.nc:/z[:, :]'; lat: coordinate"}
     assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
     assert sources(folder, "a.nc:/group/x", "--op", FIT) == {"x": "y: /group/y; lat: coordinate"}
     # FILE alone is the dataset of the same path.
@@ -53,6 +54,12 @@ def check_sources_by_result(folder):
     shown = sources(folder, *arguments, "--with", "y=b.nc", "--with", "w=c.nc:/z", "--where", "w > 1e3 || lat < 15")
     assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "lat: coordinate; w: c.nc:/z",
                      "x_three": "lat: coordinate; w: c.nc:/z", "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
+    # Each operator's text has the arrays that it reads, whatever the others have.
+    lines, _ = folder.run(*arguments, "-d", "time", "--with", "y=b.nc", "--json")
+    texts = {item["op"]: item.get("operator", "") for item in map(json.loads, lines.splitlines())}
+    assert texts["two"] == "two(x, lat): s += x * lat -> s" and texts["one"] == "one(x, y): s += x * y -> s", texts
+    with folder.reduce(*arguments, "-d", "time", "--with", "y=b.nc") as out:
+        assert {op: attributes(out["x_" + op]).get("ndreduce_operator", "") for op in texts} == texts
     # A mask is no condition, even if a name of an operator's array is in its path.
     assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
 
@@ -70,7 +77,36 @@ def check_sources_of_series(folder):
     series = ["--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT]
     assert sources(folder, *series, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
     assert sources(folder, *series, "--with", "y=c.nc", "--with", "y=b.nc:z") == {
-        "x": "y: c.nc:/x, b.nc:z; lat: coordinate"}
+        "x": "y: c.nc:/x b.nc:/z; lat: coordinate"}
+    # What --select takes of an array is no part of its own; b.nc lies under --concat alone.
+    longer = ["--concat", "time", "--select", "time=0:2", "a.nc:/x", "--op", FIT]
+    assert sources(folder, *longer, "--with", "y=b.nc") == {"x": "y: b.nc:/x; lat: coordinate"}
+    assert sources(folder, *longer, "--with", "y=b.nc[0:3]") == {"x": "y: b.nc:/x[0:3]; lat: coordinate"}
+
+
+def check_sources_have_one_form(folder):
+    """However a dataset was written, and whatever it is called: words of a shell."""
+    make_inputs(folder)
+    shutil.copy(folder.file("a.nc"), folder.file("it's; b.nc"))
+    for text in ("b.nc/z", "b.nc:z", "b.nc:/z"):
+        assert sources(folder, "a.nc:/x", "--op", FIT, "--with", f"y={text}") == {"x": "y: b.nc:/z; lat: coordinate"}, text
+    for text in ("b.nc[:,:]", "b.nc:x[:,:]"):
+        assert sources(folder, "a.nc:/x", "--op", FIT, "--with", f"y={text}") == {"x": "y: b.nc:/x[:,:]; lat: coordinate"}, text
+    named = ["--with", "y=it's; b.nc:z", "--with", "y=b.nc"]
+    shown = sources(folder, "--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT, *named)["x"]
+    assert shown == "y: 'it'\\''s; b.nc:/z' b.nc:/x; lat: coordinate", shown
+    source, _ = shown.rsplit("; ", 1)
+    assert shlex.split(source) == ["y:", "it's; b.nc:/z", "b.nc:/x"]
+
+
+def check_series_have_no_file_without_a_dataset(folder):
+    """FILE alone is the dataset of the same path in each file of a series, not only in the first."""
+    make_inputs(folder)
+    with h5py.File(folder.file("other.nc"), "w") as file:
+        file["w"] = np.arange(8.0).reshape(4, 2)
+    _, errors = folder.run("--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", FIT, "--with", "y=b.nc:/z", "--with", "y=other.nc",
+                           status=1)
+    assert "a.nc and 1 more:/x: --with other.nc: name a dataset" in errors, errors
 
 
 def check_sources_of_merged_parts(folder):

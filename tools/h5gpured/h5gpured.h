@@ -323,7 +323,7 @@ typedef struct besides {
   ndr_h5_operand operands[MOST_BESIDES];
   const ndr_h5_operand *pointers[MOST_BESIDES];
   char *names[MOST_BESIDES];
-  char *sources[MOST_BESIDES]; /* where named arrays are from: "b.nc:/tas", "/tas" of the input, or "coordinate" */
+  char *sources[MOST_BESIDES]; /* where named arrays are from, as with_source says, or "coordinate" */
   char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
@@ -339,6 +339,18 @@ void besides_close(besides *b);
 /* Whether a text is FILE:/PATH or FILE, rather than /PATH; and opens what it is, /PATH in `file`. */
 bool names_file(const char *text);
 ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* What a value of --with means beside the dataset of that path: FILE alone is its dataset of the same path, if there is
+ * one, FILE:/PATH. To be freed; NULL where there is no memory. */
+char *with_text(const h5gpured_options *options, const char *path, const char *value);
+
+/* The text with the part behind it, unless it has one of its own. To be freed; NULL where there is no memory. */
+char *with_part(const char *text, const char *part);
+
+/* What the attributes of results say of such texts: FILE:/PATH[PART], or /PATH[PART] of the input's file, as a word of
+ * a shell, which has blanks and semicolons only in quotes; and a blank between those of a series. To be freed; NULL
+ * where there is no memory. */
+char *with_source(int count, char *const *texts);
 
 /* Whether a text is FILE, or FILE[PART], without a dataset. */
 bool names_file_alone(const char *text);

@@ -352,6 +352,18 @@ char *operators_make(h5gpured_options *options) {
   return wrong;
 }
 
+/* Leaves out the arrays that the operator does not read, which it may name for the sake of the others' order. */
+static void keep_read(char *text, ndr_op op) {
+  char *at = text + strcspn(text, ",;)");
+  for (int array = 1; *at == ','; array++) {
+    size_t length = 1 + strcspn(at + 1, ",;)");
+    if (ndr_operator_reads(op, array))
+      at += length;
+    else
+      memmove(at, at + length, strlen(at + length) + 1);
+  }
+}
+
 bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts) {
   head h;
   int used = 0;
@@ -366,6 +378,7 @@ bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_pa
     parts->value_counts[parts->parameter_count++] = count;
     used += count;
   }
+  keep_read(parts->text, op);
   return true;
 }
 

@@ -163,6 +163,9 @@ bool pattern_has_wildcards(const char *text);
 const char *patterns_expand(patterns *list, const char *text);
 void patterns_free(patterns *list);
 
+/* Whether an absolute path matches one of them. */
+bool patterns_match(const patterns *list, const char *path);
+
 /* Whether an absolute path matches a pattern without braces: '*' any characters and '?' one, both but '/', and a name
  * that is "**" any number of names. */
 bool pattern_matches(const char *pattern, const char *path);
@@ -198,6 +201,7 @@ typedef struct member {
   int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool chosen;            /* by this path, the first one, or by a later one */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
+  bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
 } member;
 
 /* The datasets of an input that means several. */
@@ -226,6 +230,23 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many);
 /* Finds the datasets that such an input means; after a complaint false. To be freed even then. */
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
+
+/* Whether the other variables of the file are copied. */
+bool members_are_copied(const members *m);
+
+/* The datasets of an input's file, of which none is chosen; it is not known which are data. After a complaint false. To
+ * be freed even then. */
+bool members_list(const h5gpured_options *options, int input, members *m);
+
+/* Finds out which of them are data; after a complaint false. */
+bool members_mark_data(members *m);
+
+/* The one of that path, or NULL. It is looked for from *at on, and *at is then its place: files are mostly gone through
+ * in the same order. */
+member *members_find_path(const members *m, const char *path, int *at);
+
+/* Under --concat: whether all files have what is joined. Marks what is absent. After a complaint false. */
+bool members_agree(members *m);
 
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);

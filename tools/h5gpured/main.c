@@ -219,7 +219,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
-  if (good && to && !m.path && options->format == FORMAT_HDF5) {
+  if (good && to && members_are_copied(&m)) {
     members_leave_ranks(&m);
     good = others_copy(&m, to);
   }

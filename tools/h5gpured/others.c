@@ -92,6 +92,7 @@ static bool copy_other(search *s, const member *one) {
   if (one->scale) return true;
   if (one->has_some && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
   if (one->has_some) return !one->data || leave(&s->partial, one);
+  if (one->absent) return (one->joined && one->kind == MEMBER_NUMBERS) || leave(&s->unequal, one);
   if (!member_open(s->m, one, &access, &dataset)) return false;
   bool good = write_copy(s, one, dataset);
   ndr_h5_close(dataset);

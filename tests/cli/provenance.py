@@ -135,6 +135,14 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_numbers_of_conditions(folder):
+    """Attributes and texts have them in place of their names."""
+    make_inputs(folder)
+    with folder.reduce("a.nc:/x", "-d", "time", "--op", "mean", "--where", "z > t && lat < u", "--set", "t=1.5", "--set", "u=-2") as out:
+        found = attributes(out["x"])
+    assert found["ndreduce_where"] == "z > 1.5 && lat < (-2.0)" and "cell_methods" in found, found
+
+
 def check_json_has_all_files(folder):
     """Those that are read as one, of results and of copies."""
     make_inputs(folder)

@@ -276,6 +276,27 @@ def try_files_alone(tool, folder, failures):
             print(f"{option} {text}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
+def try_raw(tool, folder, failures):
+    """Under --raw what is called by a name is taken as it is stored, a mask and weights are not."""
+    with h5py.File(os.path.join(folder, "packed.nc"), "w") as file:
+        file["lat"] = np.array([1, 2], "i2")
+        file["lat"].make_scale("lat")
+        for name in ("x", "y", "z", "mask"):
+            file[name] = np.array([3, 4], "i2")
+            file[name].dims[0].attach_scale(file["lat"])
+            file[name].attrs["scale_factor"] = 0.5
+        file["lat"].attrs["scale_factor"] = 10.0
+        file["mask"].attrs["add_offset"] = -1.5  # 0, 0.5
+    path = os.path.join(folder, "packed.nc:/x")
+    sums = [word for op in "yz" for word in ("--op", f"sum{op}(x, {op}): s += {op} -> s")] + ["--op", "sumlat(x, lat): s += lat -> s"]
+    for raw, own, expected in (([], [3.5, 3.5, 30], (2, 6.25)), (["--raw"], [7, 7, 3], (4, 12.5))):
+        for options, values in (([*sums, "--with", "y=/y"], own), (["--where", "/mask"], expected[:1]), (["--weights", "/y"], expected[1:])):
+            answers = run(tool, *raw, *options, path)
+            if isinstance(answers, str) or [answer["data"][0] for answer in answers] != list(values):
+                failures.count += 1
+                print(f"{raw} {options}: {answers} instead of {values}")
+
+
 def main():
     tool, failures, choose = os.path.abspath(sys.argv[1]), Failures(), random.Random(3)
     with tempfile.TemporaryDirectory() as folder:
@@ -286,6 +307,7 @@ def main():
         try_series(tool, folder, failures)
         try_coordinates(tool, folder, failures)
         try_files_alone(tool, folder, failures)
+        try_raw(tool, folder, failures)
     sys.exit(1 if failures.count else 0)
 
 

@@ -50,6 +50,7 @@ RUNS = {
     "external": ["elsewhere.h5:/external", "--dims", "0"],
     "list": ["--list", "kinds.h5"],
     "whole": ["file.h5", "--dims", "time", *OUTPUT],
+    "joined": ["file.h5:/{a,zones}", "more.h5:/{a,zones}", "--concat", "time", "--dims", "time", "--json"],
     "pattern": ["file.h5:/{a,?}", "--dims", "lat", "--op", "max", *OUTPUT],
 }
 # A function of HDF5 that crashes in a run, and what is said then: nothing of the input once an output is being made.

@@ -7,6 +7,7 @@ fewer parts and damages a file in fewer places. Exits 77, which CTest shows as s
 """
 import os
 import random
+import shutil
 import struct
 import sys
 
@@ -87,6 +88,8 @@ def sealed(content):
 def check_refusals(tool, folder, problems):
     def refused(words, status, *said):
         end = run(tool, folder, *words)
+        if words[0] == "--merge" and status == 1:
+            said = ("h5gpured: --merge",) + said
         if end[0] != status or end[1] or end[2].count("\n") != 1 or any(text not in end[2] for text in said):
             problems.append(f"{words}: {end}, where {said} are to be said")
 
@@ -98,14 +101,13 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "s2"], 1, "parts 1,3 of 3 are missing")
     refused(["--merge", "fourth"], 1, "parts 1,3-4 of 4 are missing")
     refused(["--merge", "s1", "s2", "s3", "s2"], 1, "s2: is part 2 of 3, as s2 is")
-    refused(["--merge", "s1", "other", "s3"], 1, "other: has partial states of another job (max", "), not of this one (sum,var",
-            "; other was made with --op max, s1 with --op sum,var")
-    for more, said in ((["--skipna"], "other was made with --skipna, s1 without"),
-                       (["--where", "x > 1", "-k"], "other was made with --keepdims --where 'x > 1', s1 without")):
+    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made with --op max, s1 with --op sum,var\n")
+    for more, said in ((["--skipna"], "other: was made with --skipna, s1 without\n"),
+                       (["--where", "x > 1", "-k"], "other: was made with --keepdims --where 'x > 1', s1 without\n")):
         run(tool, folder, *job, *more, "--part", "2/3", "--state", "other", "-t", "1")
-        refused(["--merge", "s1", "other", "s3"], 1, f"; {said}")
+        refused(["--merge", "s1", "other", "s3"], 1, f"--merge: {said}")
     run(tool, folder, *job[:3], "--part", "2/3", "--state", "other")
-    refused(["--merge", "s1", "other", "s3"], 1, "; s1 was made with --op sum,var, other without")
+    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made without --op sum,var, unlike s1\n")
     for option in (["--op", "max"], ["-d", "0"], ["--raw"], ["--where", "x > 1"], ["--scan", "sum"], ["--list"], ["--part", "1/2", "--state", "s"]):
         refused(["--merge", *option, "s1", "s2", "s3"], 2, "--merge", "--list" if option == ["--list"] else
                 "--dims" if option[0] == "-d" else option[0])
@@ -126,7 +128,7 @@ def check_refusals(tool, folder, problems):
     for words in (b"--op\x1f-k\x1f--st", b"--unknown=1", b"a.nc\x1fb.nc\x1f--"):
         with open(os.path.join(folder, "evil"), "wb") as file:
             file.write(sealed(good.replace(b"--op\x1fsum,var", words.ljust(12, b"k"))))
-        refused(["--merge", "s1", "evil", "s3", "-o", "bad.nc"], 1, "evil: has partial states of another job (")
+        refused(["--merge", "s1", "evil", "s3", "-o", "bad.nc"], 1, "--merge: evil: ")
     left = [name for name in os.listdir(folder) if "bad.nc" in name]
     if left:
         problems.append(f"a refused merge left {left}")
@@ -160,7 +162,26 @@ def check_refusals(tool, folder, problems):
         file.write(b"\0" * 8)
     with open(os.path.join(folder, "s2"), "wb") as file:
         file.write(good)
-    refused(["--merge", "s1", "s2", "s3"], 1, "of another job (", "not of this one (")
+    size = os.path.getsize(os.path.join(folder, "a.nc"))
+    refused(["--merge", "s1", "s2", "s3"], 1, f"--merge: s1: has partial states of another file: a.nc had {size - 8} bytes, and has {size} now\n")
+    check_changed_series(tool, folder, refused, problems)
+
+
+def check_changed_series(tool, folder, refused, problems):
+    """Of several files, and those beside them, the one that has changed is named."""
+    job = ["--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", "f(x, y): s += x * y -> s", "--with", "y=c.nc:/lat"]
+    for name in ("b.nc", "c.nc"):
+        path = os.path.join(folder, name)
+        if name == "c.nc":
+            shutil.copy(os.path.join(folder, "a.nc"), path)
+        with open(path, "ab") as file:
+            file.write(b"\0" * 8)
+    write_parts(tool, folder, job, 2, problems)
+    for name in ("c.nc", "b.nc"):  # of two that have changed the first is named
+        with open(os.path.join(folder, name), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"1")
+        refused(["--merge", "s1", "s2"], 1, f"--merge: s1: has partial states of another file: {name} has other contents now\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """What results say of how they were made: operators of one's own, and the arrays beside the dataset: provenance.py TOOL
 """
 import json
+import shlex
 import shutil
 import sys
 
@@ -35,7 +36,7 @@ def check_sources_in_files(folder):
     """Each result names the arrays that its operator or the condition reads, and no others; an input's attribute is not kept."""
     make_inputs(folder)
     assert sources(folder, "a.nc:/x", "--op", "mean") == {}
-    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=b.nc:/z[:, :]") == {"x": "y: b.nc:/z[:, :]; lat: coordinate"}
+    assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=b.nc:/z[:, :]") == {"x": "y: 'b.nc:/z[:, :]'; lat: coordinate"}
     assert sources(folder, "a.nc:/x", "--op", FIT, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
     assert sources(folder, "a.nc:/group/x", "--op", FIT) == {"x": "y: /group/y; lat: coordinate"}
     # FILE alone is the dataset of the same path.
@@ -53,6 +54,12 @@ def check_sources_by_result(folder):
     shown = sources(folder, *arguments, "--with", "y=b.nc", "--with", "w=c.nc:/z", "--where", "w > 1e3 || lat < 15")
     assert shown == {"x_one": "y: b.nc:/x; lat: coordinate; w: c.nc:/z", "x_two": "lat: coordinate; w: c.nc:/z",
                      "x_three": "lat: coordinate; w: c.nc:/z", "x_mean": "lat: coordinate; w: c.nc:/z", "x_valid": "lat: coordinate; w: c.nc:/z"}, shown
+    # Each operator's text has the arrays that it reads, whatever the others have.
+    lines, _ = folder.run(*arguments, "-d", "time", "--with", "y=b.nc", "--json")
+    texts = {item["op"]: item.get("operator", "") for item in map(json.loads, lines.splitlines())}
+    assert texts["two"] == "two(x, lat): s += x * lat -> s" and texts["one"] == "one(x, y): s += x * y -> s", texts
+    with folder.reduce(*arguments, "-d", "time", "--with", "y=b.nc") as out:
+        assert {op: attributes(out["x_" + op]).get("ndreduce_operator", "") for op in texts} == texts
     # A mask is no condition, even if a name of an operator's array is in its path.
     assert sources(folder, "a.nc:/x", "--op", "one(x, z): s += x * z -> s", "--op", "mean", "--where", "/z") == {"x_one": "z: /z"}
 
@@ -70,7 +77,36 @@ def check_sources_of_series(folder):
     series = ["--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT]
     assert sources(folder, *series, "--with", "y=/z") == {"x": "y: /z; lat: coordinate"}
     assert sources(folder, *series, "--with", "y=c.nc", "--with", "y=b.nc:z") == {
-        "x": "y: c.nc:/x, b.nc:z; lat: coordinate"}
+        "x": "y: c.nc:/x b.nc:/z; lat: coordinate"}
+    # What --select takes of an array is no part of its own; b.nc lies under --concat alone.
+    longer = ["--concat", "time", "--select", "time=0:2", "a.nc:/x", "--op", FIT]
+    assert sources(folder, *longer, "--with", "y=b.nc") == {"x": "y: b.nc:/x; lat: coordinate"}
+    assert sources(folder, *longer, "--with", "y=b.nc[0:3]") == {"x": "y: b.nc:/x[0:3]; lat: coordinate"}
+
+
+def check_sources_have_one_form(folder):
+    """However a dataset was written, and whatever it is called: words of a shell."""
+    make_inputs(folder)
+    shutil.copy(folder.file("a.nc"), folder.file("it's; b.nc"))
+    for text in ("b.nc/z", "b.nc:z", "b.nc:/z"):
+        assert sources(folder, "a.nc:/x", "--op", FIT, "--with", f"y={text}") == {"x": "y: b.nc:/z; lat: coordinate"}, text
+    for text in ("b.nc[:,:]", "b.nc:x[:,:]"):
+        assert sources(folder, "a.nc:/x", "--op", FIT, "--with", f"y={text}") == {"x": "y: b.nc:/x[:,:]; lat: coordinate"}, text
+    named = ["--with", "y=it's; b.nc:z", "--with", "y=b.nc"]
+    shown = sources(folder, "--concat", "time", "a.nc:/x", "b.nc:/x", "--op", FIT, *named)["x"]
+    assert shown == "y: 'it'\\''s; b.nc:/z' b.nc:/x; lat: coordinate", shown
+    source, _ = shown.rsplit("; ", 1)
+    assert shlex.split(source) == ["y:", "it's; b.nc:/z", "b.nc:/x"]
+
+
+def check_series_have_no_file_without_a_dataset(folder):
+    """FILE alone is the dataset of the same path in each file of a series, not only in the first."""
+    make_inputs(folder)
+    with h5py.File(folder.file("other.nc"), "w") as file:
+        file["w"] = np.arange(8.0).reshape(4, 2)
+    _, errors = folder.run("--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", FIT, "--with", "y=b.nc:/z", "--with", "y=other.nc",
+                           status=1)
+    assert "a.nc and 1 more:/x: --with other.nc: name a dataset" in errors, errors
 
 
 def check_sources_of_merged_parts(folder):
@@ -97,6 +133,75 @@ def check_json(folder):
         found = {"ndreduce_operator": said.get("operator"), "ndreduce_parameters": parameters or None, "ndreduce_where": said["where"],
                  "ndreduce_with": with_text}
         assert found == {key: kept.get(key) for key in found}, (found, kept)
+
+
+def check_numbers_of_conditions(folder):
+    """Attributes and texts have them in place of their names."""
+    make_inputs(folder)
+    with folder.reduce("a.nc:/x", "-d", "time", "--op", "mean", "--where", "z > t && lat < u", "--set", "t=1.5", "--set", "u=-2") as out:
+        found = attributes(out["x"])
+    assert found["ndreduce_where"] == "z > 1.5 && lat < (-2.0)" and "cell_methods" in found, found
+
+
+def check_json_has_all_files(folder):
+    """Those that are read as one, of results and of copies."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["flat"] = np.arange(2.0)
+        attach(file["flat"], file["lat"])
+    read = lambda *arguments: {(item["dataset"], item["op"]): (item["file"], item.get("files")) for item in
+                               map(json.loads, folder.run(*arguments, "--json", "-q")[0].splitlines())}
+    assert read("a.nc:/x", "-d", "time") == {("/x", "sum"): ("a.nc", None)}
+    series = ("a.nc and 2 more", ["a.nc", "b.nc", "c.nc"])
+    assert read("--concat", "time", "a.nc:/x", "b.nc/x", "c.nc:/x[0:2]", "-d", "time") == {("/x", "sum"): series}
+    assert read("--concat", "new:member", "a.nc:/x", "b.nc:/x", "c.nc:/x", "-d", "member") == {("/x", "sum"): series}
+    found = read("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "lat", "--op", "mean")
+    assert found[("/flat", "mean")] == ("a.nc", None) and found[("/x", "mean")] == series, found
+    found = read("--concat", "time", "a.nc", "b.nc", "c.nc", "-d", "time", "--op", "mean", "-o", "out.nc")
+    assert found[("/flat", "copy")] == ("a.nc", None) and found[("/z", "mean")] == series, found
+
+
+def check_text_names_what_is_beside(folder):
+    """In the line of each result, or of all where they are single numbers; and in those on what is written."""
+    make_inputs(folder)
+    with h5py.File(folder.file("a.nc"), "r+") as file:
+        file["area"] = np.ones(2)
+        attach(file["area"], file["lat"])
+    arguments = ["a.nc:/x", "--op", "mean,valid", "--where", "z > t && lat > 0", "--set", "t=1", "--with", "z=b.nc", "--weights"]
+    beside = ", where z > 1.0 && lat > 0, with z=b.nc"
+    first, *_ = folder.run(*arguments, "/area")[0].decode().splitlines()
+    assert first == "a.nc:/x  f64 [time 4, lat 2] over all dims, weighted by /area" + beside, first
+    lines = folder.run(*arguments, "time,lat", "-d", "time")[0].decode().splitlines()
+    assert lines[1] == "  mean over time, weighted by time and lat" + beside + ": f64 [lat 2]", lines
+    assert lines[3] == "  valid over time" + beside + ": i64 [lat 2]", lines
+    lines = folder.run(*arguments, "/area", "-d", "time", "-o", "out.nc")[0].decode().splitlines()
+    assert lines[0] == "out.nc:/x_mean  f64 [lat 2]  mean of a.nc:/x over time, weighted by /area" + beside, lines
+    assert lines[1] == "out.nc:/x_valid  i64 [lat 2]  valid of a.nc:/x over time" + beside, lines
+    # Of each operator its own, as it was given; of a series the first.
+    two = ["--op", "one(x, y): s += x * y -> s", "--op", "two(x, lat, w): s += x * lat * w -> s", "-d", "time"]
+    lines = folder.run("a.nc:/x", *two, "--with", "y=b.nc", "--with", "w=/z")[0].decode().splitlines()
+    assert lines[1] == "  one over time, with y=b.nc: f64 [lat 2]" and lines[3] == "  two over time, with w=/z: f64 [lat 2]", lines
+    lines = folder.run("--concat", "new:m", "a.nc:/x", "b.nc:/x", "--op", "one(x, y): s += x * y -> s", "--with", "y=b.nc", "--with", "y=c.nc",
+                       "--where", "/z")[0].decode().splitlines()
+    assert lines[0].endswith(" over all dims, where /z, with y=b.nc and 1 more"), lines
+    lines = folder.run("a.nc:/x", "--scan", "sum", "-d", "time", "--where", "x > 1")[0].decode().splitlines()
+    assert lines[1] == "  running sum along time, where x > 1: f64 [time 4, lat 2]", lines
+
+
+def check_names_mean_one_array(folder):
+    """What an operator calls its own dataset is no other array, and in a condition the element is x: refused before files are opened."""
+    none = ["none.nc:/x", "-d", "time"]
+    for arguments, expected in (
+            (["--op", "d(x, y): s += x - y -> s", "--with", "x=b.nc", "--with", "y=c.nc"],
+             "--with x=b.nc: to the operator d, x is the dataset that is reduced"),
+            (["--op", "d(t, y): s += t - y -> s", "--with", "t=b.nc", "--with", "y=c.nc", "--where", "t > 1"],
+             "--with t=b.nc: to the operator d, t is the dataset that is reduced"),
+            (["--op", "mean", "--op", "d(z): s += z -> s", "--where", "lat > 0 && z > 1"],
+             "--where: to the operator d, z is the element, which a condition calls x"),
+            (["--op", "d(z, x): s += z - x -> s", "--where", "x > 1"],
+             "--where: x is the element in a condition, and another array to the operator d")):
+        _, errors = folder.run(*none, *arguments, status=2)
+        assert errors == f"h5gpured: {expected} (see h5gpured --help)\n", errors
 
 
 def check_units_of_weights(folder):
@@ -156,9 +261,8 @@ def check_explain(folder):
                      "beside   lat f64 [2], in memory"], lines
 
 
-CHECKS = [check_sources_in_files, check_sources_by_result, check_parameters, check_sources_of_series, check_sources_of_merged_parts,
-          check_json, check_units_of_weights, check_operators_leave_each_other_alone,
-          check_naming_is_not_reading, check_explain]
+CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
+
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -84,61 +84,30 @@ static ndr_status open_text(const search *s, const char *text, const ndr_h5_acce
   return status;
 }
 
-static bool is_there(const search *s, const char *file, const char *path) {
-  ndr_h5_access access = input_access(s->options);
-  ndr_h5_dataset *dataset;
-  access.on_remark = NULL;
-  access.any_type = access.raw = 1;
-  bool there = ndr_h5_open(&dataset, file, path, &access) == NDR_OK;
-  if (there) ndr_h5_close(dataset);
-  return there;
-}
-
-/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH. Its part is the
- * one that it has, or `part`. To be freed; NULL where there is no memory. */
-static char *with_text(const search *s, const char *text, const char *part) {
-  char *file = NULL, *own = NULL, *whole;
-  const char *path = s->info->dataset;
-  bool split = names_file(text) && ndr_h5_split(text, &file, &own) == NDR_OK;
-  bool alone = split && path_is_file_alone(own) && is_there(s, file, path);
-  if (*part_of(text)) part = part_of(text);
-  if ((whole = malloc(strlen(text) + strlen(path) + strlen(part) + 2)))
-    sprintf(whole, "%s%s%s%s", alone ? file : text, alone ? ":" : "", alone ? path : "",
-            alone || !*part_of(text) ? part : "");
-  free(file);
-  free(own);
-  return whole;
-}
-
-/* The texts with commas between them; to be freed. */
-static char *join_texts(int count, char *const *texts) {
-  char *joined = NULL;
-  size_t length;
-  FILE *to = open_memstream(&joined, &length);
-  for (int i = 0; to && i < count; i++) fprintf(to, "%s%s", i ? ", " : "", texts[i]);
-  if (to && fclose(to) == 0) return joined;
-  free(joined);
-  return NULL;
-}
-
+/* The texts of all datasets that --with has for the name, each with the part unless it has one of its own. */
 static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset, char **source) {
-  char *texts[MOST_VALUES] = {NULL};
+  char *texts[MOST_VALUES] = {NULL}, *parts[MOST_VALUES] = {NULL};
   int count = 0;
   bool good = true;
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (!is_named(with, name->name, name->length)) continue;
-    texts[count] = with_text(s, with->value, part);
-    good = texts[count++] || fail_memory(s);
+    texts[count] = with_text(s->options, s->info->dataset, with->value);
+    parts[count] = texts[count] ? with_part(texts[count], part) : NULL;
+    good = parts[count++] || fail_memory(s);
   }
-  good = good && ((*source = join_texts(count, texts)) || fail_memory(s));
-  good = good && input_open_series(s->options, count, (const char *const *)texts, access, dataset);
-  for (int i = 0; i < count; i++) free(texts[i]);
+  good = good && ((*source = with_source(count, texts)) || fail_memory(s));
+  good = good && input_open_series(s->options, count, (const char *const *)parts, access, dataset);
+  for (int i = 0; i < count; i++) {
+    if (good && names_file_alone(texts[i])) good = refuse_file_alone(s->options, s->info, s->where, "--with", texts[i]);
+    free(texts[i]);
+    free(parts[i]);
+  }
   return good;
 }
 
-static const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
+const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
   const named_value *found = NULL;
   *count = 0;
   for (int w = 0; w < options->with_count; w++) {
@@ -150,18 +119,22 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   return found;
 }
 
-/* `count` datasets, one after the other. Sets *source to what they are, FILE:/PATH; it is freed before. */
+/* `count` datasets, one after the other. Sets *source to what they are, without `part`; it is freed before. */
 static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset,
                       char **source) {
   const ndr_h5_access access = access_for(s, NDR_WITH);
-  char option[DIM_CHARS];
+  char option[DIM_CHARS], *text, *whole;
   snprintf(option, sizeof option, "--with %.*s", with->length < 300 ? with->length : 300, with->name);
   free(*source);
   *source = NULL;
   if (count > 1) return open_series(s, with, part, &access, dataset, source);
-  *source = with_text(s, with->value, part);
-  if (!*source) return fail_memory(s);
-  return open_text(s, *source, &access, dataset) == NDR_OK || refuse(s, option);
+  if (!(text = with_text(s->options, s->info->dataset, with->value))) return fail_memory(s);
+  *source = with_source(1, &text);
+  whole = with_part(text, part);
+  bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || refuse(s, option) : fail_memory(s);
+  free(whole);
+  free(text);
+  return good;
 }
 
 /* Whether an array has the dim along which files follow each other, but is not as long. */
@@ -303,8 +276,10 @@ static bool add_name(const search *s, const char *name, const char *option) {
   }
   operand->name = name;
   operand->dataset = dataset;
-  char **source = &s->b->sources[s->b->count - 1];
-  return ((*source = strdup(ndr_h5_describe(dataset)->dataset)) || fail_memory(s)) && open_in_each(s, operand);
+  char *path = strdup(ndr_h5_describe(dataset)->dataset), **source = &s->b->sources[s->b->count - 1];
+  *source = path ? with_source(1, &path) : NULL;
+  free(path);
+  return (*source || fail_memory(s)) && open_in_each(s, operand);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {

@@ -31,6 +31,7 @@ typedef struct h5gpured_options {
   uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
+  char **files;       /* those of the inputs, where --output or JSON has to know them; else NULL */
   const char *select; /* NULL: not given */
   char *select_along; /* under --concat: the part that it takes along the series, or NULL */
   const char *dims;
@@ -105,6 +106,7 @@ typedef struct answer {
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
+  bool joined;     /* under --concat: the dataset is read from all inputs */
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
@@ -119,9 +121,9 @@ char *states_note(int argc, char **argv);
  * long as the array. The array is to be freed; NULL: out of memory. */
 char **states_words(char *note, int *count);
 
-/* Complains of the library's last error, under --merge. If a file is of another job than the first, names the options
- * in which their command lines differ. Always false. */
-bool states_fail(const h5gpured_options *options);
+/* Complains of the library's last error on the dataset of that path, under --merge. If a file is of another job than
+ * the first, names the options in which their command lines differ. Always false. */
+bool states_fail(const h5gpured_options *options, const char *path);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
@@ -161,6 +163,9 @@ bool pattern_has_wildcards(const char *text);
 const char *patterns_expand(patterns *list, const char *text);
 void patterns_free(patterns *list);
 
+/* Whether an absolute path matches one of them. */
+bool patterns_match(const patterns *list, const char *path);
+
 /* Whether an absolute path matches a pattern without braces: '*' any characters and '?' one, both but '/', and a name
  * that is "**" any number of names. */
 bool pattern_matches(const char *pattern, const char *path);
@@ -196,6 +201,7 @@ typedef struct member {
   int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool chosen;            /* by this path, the first one, or by a later one */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
+  bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
 } member;
 
 /* The datasets of an input that means several. */
@@ -225,6 +231,23 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many);
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
 
+/* Whether the other variables of the file are copied. */
+bool members_are_copied(const members *m);
+
+/* The datasets of an input's file, of which none is chosen; it is not known which are data. After a complaint false. To
+ * be freed even then. */
+bool members_list(const h5gpured_options *options, int input, members *m);
+
+/* Finds out which of them are data; after a complaint false. */
+bool members_mark_data(members *m);
+
+/* The one of that path, or NULL. It is looked for from *at on, and *at is then its place: files are mostly gone through
+ * in the same order. */
+member *members_find_path(const members *m, const char *path, int *at);
+
+/* Under --concat: whether all files have what is joined. Marks what is absent. After a complaint false. */
+bool members_agree(members *m);
+
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);
 
@@ -246,6 +269,7 @@ typedef struct weights {
   DLTensor tensor;
   ndr_h5_dataset *dataset;
   const char *units; /* "" for those of coordinates; NULL: weights are numbers */
+  char *comment;     /* "weighted by the cosine of lat" */
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;
@@ -320,7 +344,7 @@ typedef struct besides {
   ndr_h5_operand operands[MOST_BESIDES];
   const ndr_h5_operand *pointers[MOST_BESIDES];
   char *names[MOST_BESIDES];
-  char *sources[MOST_BESIDES]; /* where named arrays are from: "b.nc:/tas", "/tas" of the input, or "coordinate" */
+  char *sources[MOST_BESIDES]; /* where named arrays are from, as with_source says, or "coordinate" */
   char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
@@ -337,6 +361,18 @@ void besides_close(besides *b);
 bool names_file(const char *text);
 ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
+/* What a value of --with means beside the dataset of that path: FILE alone is its dataset of the same path, if there is
+ * one, FILE:/PATH. To be freed; NULL where there is no memory. */
+char *with_text(const h5gpured_options *options, const char *path, const char *value);
+
+/* The text with the part behind it, unless it has one of its own. To be freed; NULL where there is no memory. */
+char *with_part(const char *text, const char *part);
+
+/* What the attributes of results say of such texts: FILE:/PATH[PART], or /PATH[PART] of the input's file, as a word of
+ * a shell, which has blanks and semicolons only in quotes; and a blank between those of a series. To be freed; NULL
+ * where there is no memory. */
+char *with_source(int count, char *const *texts);
+
 /* Whether a text is FILE, or FILE[PART], without a dataset. */
 bool names_file_alone(const char *text);
 
@@ -344,6 +380,9 @@ bool names_file_alone(const char *text);
  * describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
+
+/* The first --with of that name, and how many there are; NULL: there is none. */
+const named_value *find_with(const h5gpured_options *options, const char *name, int *count);
 
 /* Whether the condition or the operator reads array i by its name. */
 bool besides_is_read_by(const besides *b, int i, ndr_op op);
@@ -508,9 +547,9 @@ ndr_dtype tensor_dtype(const DLTensor *tensor);
 void print_text(const answer *a, FILE *to);
 void print_json(const answer *a, FILE *stream);
 
-/* What is said of a variable that -o copies. */
+/* What is said of a variable that -o copies; `joined`: from all inputs of --concat. */
 void print_copied(const h5gpured_options *options, const ndr_h5_info *info, const char *name, FILE *stream);
-void print_copied_json(const ndr_h5_info *info, FILE *stream);
+void print_copied_json(const h5gpured_options *options, const ndr_h5_info *info, bool joined, FILE *stream);
 
 /* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */
 void print_written(const answer *a, int op, const char *name, FILE *stream);

@@ -142,6 +142,17 @@ static void print_origin(const answer *a, int op, json *j) {
   free(parts.text);
 }
 
+/* Of a dataset that is joined, all files. */
+static void print_dataset(const h5gpured_options *options, const ndr_h5_info *info, bool joined, json *j) {
+  json_text(j, "file", info->file);
+  if (joined) {
+    json_open(j, "files", '[');
+    for (int i = 0; i < options->input_count; i++) json_text(j, NULL, options->files[i]);
+    json_close(j, ']');
+  }
+  json_text(j, "dataset", info->dataset);
+}
+
 static void print_running(const h5gpured_options *options, json *j) {
   json_literal(j, "running", "true");
   json_literal(j, "reverse", options->reverse ? "true" : "false");
@@ -152,8 +163,7 @@ void print_json(const answer *a, FILE *stream) {
   for (int i = 0; i < a->options->op_count; i++) {
     json j = json_begin(stream, false);
     json_open(&j, NULL, '{');
-    json_text(&j, "file", a->info->file);
-    json_text(&j, "dataset", a->info->dataset);
+    print_dataset(a->options, a->info, a->joined, &j);
     json_text(&j, "op", op_name(a->options, i));
     if (a->options->scans) print_running(a->options, &j);
     print_origin(a, i, &j);
@@ -166,11 +176,10 @@ void print_json(const answer *a, FILE *stream) {
 }
 
 /* Without dims, as none is reduced, and without data. */
-void print_copied_json(const ndr_h5_info *info, FILE *stream) {
+void print_copied_json(const h5gpured_options *options, const ndr_h5_info *info, bool joined, FILE *stream) {
   json j = json_begin(stream, false);
   json_open(&j, NULL, '{');
-  json_text(&j, "file", info->file);
-  json_text(&j, "dataset", info->dataset);
+  print_dataset(options, info, joined, &j);
   json_text(&j, "op", "copy");
   print_shape(info->ndim, info->shape, &j);
   json_text(&j, "dtype", info->elements ? info->elements : ndr_dtype_name(info->stored_dtype));

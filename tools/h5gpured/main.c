@@ -171,12 +171,16 @@ static char *place(const char *file, const char *path) {
   return where;
 }
 
-static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept, bool in_groups,
-                          const destination *to) {
-  answer a = {
-      .options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT, .in_groups = in_groups};
+/* `one`: which of several datasets of an input it is, or NULL. */
+static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept,
+                          const member *one, const destination *to) {
+  answer a = {.options = options,
+              .info = ndr_h5_describe(dataset),
+              .problem = NDR_PROBLEM_INIT,
+              .in_groups = one != NULL,
+              .joined = one ? one->joined : options->concat != NULL};
   char *where = place(a.info->file, a.info->dataset);
-  if (where && in_groups) complaints_begin(a.info->dataset); /* which is one of several; answer_many ends it */
+  if (where && one) complaints_begin(a.info->dataset); /* answer_many ends it */
   bool good = where && answer_dataset(dataset, &a, kept, where, to);
   complaints_begin(NULL);
   for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
@@ -200,7 +204,7 @@ static bool open_member(const members *m, const member *one, ndr_h5_dataset **da
 static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
   ndr_h5_dataset *dataset;
   bool follows = i == m->chosen[0] || ranks_receive_structure();
-  return follows && open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, true, to);
+  return follows && open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, &m->all[i], to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
@@ -215,7 +219,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
   }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, to) && good;
-  if (good && to && !m.path && options->format == FORMAT_HDF5) {
+  if (good && to && members_are_copied(&m)) {
     members_leave_ranks(&m);
     good = others_copy(&m, to);
   }
@@ -234,7 +238,7 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
-  bool good = answer_opened(options, dataset, &kept, false, to);
+  bool good = answer_opened(options, dataset, &kept, NULL, to);
   groups_close(&kept);
   return good;
 }
@@ -268,7 +272,7 @@ static bool write_file(const h5gpured_options *options, const destination *to, c
   return false;
 }
 
-static bool write_all(const h5gpured_options *options, const char *const *files) {
+static bool write_all(const h5gpured_options *options) {
   destination to = {NULL, NULL, NULL};
   char *said = NULL, *bytes = NULL;
   size_t said_length, length = 0;
@@ -288,7 +292,8 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.where = options->where;
   crash_while_writing(options->output);
   writes_file = true; /* for a moment, to see that it can be */
-  bool created = ndr_h5_writer_create(&to.writer, options->output, options->input_count, files, &how) == NDR_OK;
+  bool created = ndr_h5_writer_create(&to.writer, options->output, options->input_count,
+                                      (const char *const *)options->files, &how) == NDR_OK;
   writes_file = false;
   free(comment);
   if (!created) return fail();
@@ -304,20 +309,30 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   return good;
 }
 
-/* The files of the inputs are looked up first, as the output must be none of them. */
-static bool split_and_write(const h5gpured_options *options) {
-  char **files = calloc((size_t)options->input_count, sizeof *files);
-  bool good = files != NULL;
+/* The files of the inputs are looked up first: the output must be none of them, and JSON has those of --concat. */
+static bool split_inputs(h5gpured_options *options) {
+  bool json = options->json || options->format == FORMAT_JSON;
+  if (!options->output && !(options->concat && json)) return true;
+  options->files = calloc((size_t)options->input_count + 1, sizeof *options->files);
+  bool good = options->files != NULL;
   if (!good) complain("out of memory");
   for (int i = 0; good && i < options->input_count; i++) {
     char *path = NULL;
-    good = ndr_h5_split(options->inputs[i], &files[i], &path) == NDR_OK || fail();
+    good = ndr_h5_split(options->inputs[i], &options->files[i], &path) == NDR_OK || fail();
     free(path);
   }
-  good = good && write_all(options, (const char *const *)files);
-  for (int i = 0; files && i < options->input_count; i++) free(files[i]);
-  free(files);
   return good;
+}
+
+static void free_files(h5gpured_options *options) {
+  for (int i = 0; options->files && i < options->input_count; i++) free(options->files[i]);
+  free(options->files);
+}
+
+/* The ranks that have no output have nothing to say of inputs, either. */
+static bool answer_or_write(h5gpured_options *options) {
+  if (!ranks_leads()) return answer_all(options, NULL);
+  return split_inputs(options) && (options->output ? write_all(options) : answer_all(options, NULL));
 }
 
 /* Who groups times mostly wants means. */
@@ -339,9 +354,7 @@ int main(int argc, char **argv) {
   ranks_start(&options);
   catch_signals();
   crash_catch();
-  bool good = options.list                      ? list_all(&options)
-              : options.output && ranks_leads() ? split_and_write(&options)
-                                                : answer_all(&options, NULL);
+  bool good = options.list ? list_all(&options) : answer_or_write(&options);
   good = ranks_agree(good);
   if (good) note_sums(&options);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
@@ -349,6 +362,7 @@ int main(int argc, char **argv) {
   free(options.note);
   free(options.words);
   operators_free(&options);
+  free_files(&options);
   part_free(&options);
   if (stopped_by) {
     fflush(stdout);

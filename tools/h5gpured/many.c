@@ -125,8 +125,7 @@ static int keep_member(void *user, const char *path, const ndr_h5_info *info, co
   return m->full;
 }
 
-/* Both visits go by names, so that the next one is near. */
-static member *find_member(const members *m, const char *path, int *at) {
+member *members_find_path(const members *m, const char *path, int *at) {
   for (int i = 0; i < m->count; i++) {
     member *one = &m->all[(*at + i) % m->count];
     if (strcmp(one->path, path) != 0) continue;
@@ -148,18 +147,21 @@ static bool is_labels(const h5gpured_options *options, const char *path) {
 
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
-  member *one = find_member(s->m, path, &s->at);
+  member *one = members_find_path(s->m, path, &s->at);
   bool coordinate = one && one->scale && concat_new_dim(s->m->options);
   if (one && one->kind == MEMBER_NUMBERS) one->data = !coordinate && !is_labels(s->m->options, path);
   return 0;
 }
 
+bool members_are_copied(const members *m) {
+  return !m->path && m->options->output && m->options->format == FORMAT_HDF5;
+}
+
 /* A file is not copied in part; who names a pattern, or prints, does without what cannot be opened, as behind a link
  * that leads nowhere. */
 static bool pass_over(const members *m, ndr_status status) {
-  bool copies = !m->path && m->options->output && m->options->format == FORMAT_HDF5;
   if (status == NDR_ERR_MEMORY) return fail();
-  if (!copies || status == NDR_ERR_EMPTY || status == NDR_ERR_DTYPE) return true;
+  if (!members_are_copied(m) || status == NDR_ERR_EMPTY || status == NDR_ERR_DTYPE) return true;
   complain("%s; 'FILE:/**' passes it over", ndr_last_error());
   return false;
 }
@@ -187,18 +189,34 @@ static bool means_all(const members *m) {
   return !m->path || m->path[strspn(m->path, "/*")] == 0;
 }
 
+static ndr_h5_access silent_access(const members *m) {
+  ndr_h5_access access = input_access(m->options);
+  access.on_remark = NULL;
+  access.all_paths = 1;
+  return access;
+}
+
+static bool list_all(members *m) {
+  const ndr_h5_access access = silent_access(m);
+  if (ndr_h5_list(m->file, &access, keep_member, m) != NDR_OK) return fail();
+  if (m->full) complain("%s: out of memory", m->file);
+  return !m->full;
+}
+
+static bool mark_all_data(members *m, const ndr_h5_access *access) {
+  data_search s = {m, 0};
+  return ndr_h5_candidates(m->file, access, mark_data, &s) == NDR_OK || fail();
+}
+
+bool members_mark_data(members *m) {
+  const ndr_h5_access access = silent_access(m);
+  return mark_all_data(m, &access);
+}
+
 /* Fields of tables are remarked on only where everything is meant. */
 static bool list_members(members *m) {
-  ndr_h5_access access = input_access(m->options), silent = access;
-  silent.on_remark = NULL;
-  silent.all_paths = 1;
-  data_search s = {m, 0};
-  if (ndr_h5_list(m->file, &silent, keep_member, m) != NDR_OK) return fail();
-  if (m->full) {
-    complain("%s: out of memory", m->file);
-    return false;
-  }
-  if (ndr_h5_candidates(m->file, means_all(m) ? &access : &silent, mark_data, &s) != NDR_OK) return fail();
+  const ndr_h5_access access = means_all(m) ? input_access(m->options) : silent_access(m);
+  if (!list_all(m) || !mark_all_data(m, &access)) return false;
   for (int i = 0; i < m->count; i++)
     if (m->all[i].kind == MEMBER_UNKNOWN && !look_again(m, &m->all[i])) return false;
   return true;
@@ -239,7 +257,7 @@ static bool choose_named(members *m, const char *path) {
   int at = 0;
   ndr_h5_dataset *dataset;
   const ndr_h5_access access = input_access(m->options);
-  const member *one = find_member(m, path, &at);
+  const member *one = members_find_path(m, path, &at);
   if (one && one->kind == MEMBER_NUMBERS) return choose(m, at);
   if (ndr_h5_open(&dataset, m->file, path, &access) != NDR_OK) return fail();
   at = m->count;
@@ -362,6 +380,11 @@ static void hold_file(members *m, ndr_h5_structure *structure) {
   if (ndr_h5_open(&m->held, m->file, m->all[m->chosen[0]].path, &access) != NDR_OK) m->held = NULL;
 }
 
+bool members_list(const h5gpured_options *options, int input, members *m) {
+  *m = (members){.options = options};
+  return (ndr_h5_split(options->inputs[input], &m->file, &m->text) == NDR_OK || fail()) && list_all(m);
+}
+
 bool members_find(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
@@ -370,7 +393,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-              check_table(m);
+              check_table(m) && (!options->concat || !ranks_leads() || members_agree(m));
   if (good) hold_file(m, ranks_structure());
   return good;
 }

@@ -224,10 +224,23 @@ static char *put_sets(h5gpured_options *options) {
   return NULL;
 }
 
+/* The operator that calls its own dataset so; -1: there is none. */
+static int find_dataset(const h5gpured_options *options, const head *heads, const char *name, int length) {
+  for (int i = 0; i < options->op_count; i++)
+    if (options->op_texts[i] && heads[i].arrays[0].length == length &&
+        strncmp(heads[i].arrays[0].at, name, (size_t)length) == 0)
+      return i;
+  return -1;
+}
+
 /* Several datasets of one name are a series. */
-static char *check_withs(const h5gpured_options *options) {
+static char *check_withs(const h5gpured_options *options, const head *heads) {
   for (int w = 0; w < options->with_count; w++) {
     const named_value *with = &options->withs[w];
+    int op = find_dataset(options, heads, with->name, with->length);
+    if (op >= 0)
+      return reason("--with %.*s=%s: to the operator %s, %.*s is the dataset that is reduced", with->length, with->name,
+                    with->value, options->op_names[op], with->length, with->name);
     if (is_name(with->name, with->length, "x"))
       return reason("--with x: x is the element of the dataset that is reduced");
     if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with))
@@ -236,6 +249,26 @@ static char *check_withs(const h5gpured_options *options) {
     for (int k = 0; k < w && !options->concat; k++)
       if (same_name(&options->withs[k], with))
         return reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
+  }
+  return NULL;
+}
+
+/* In a condition x is the element, whatever operators call it: no name may be the element to one of the two, and
+ * another array to the other. */
+static char *check_condition(const h5gpured_options *options, const head *heads) {
+  const char *rest = options->where, *name;
+  int length;
+  if (!rest || where_is_dataset(rest)) return NULL;
+  while ((length = expression_name(&rest, &name)) > 0) {
+    bool element = is_name(name, length, "x");
+    int op = element ? -1 : find_dataset(options, heads, name, length);
+    if (op >= 0)
+      return reason("--where: to the operator %s, %.*s is the element, which a condition calls x",
+                    options->op_names[op], length, name);
+    for (int i = 0; i < options->op_count && element; i++)
+      if (options->op_texts[i] && reads(&heads[i], name, length))
+        return reason("--where: x is the element in a condition, and another array to the operator %s",
+                      options->op_names[i]);
   }
   return NULL;
 }
@@ -310,12 +343,25 @@ char *operators_make(h5gpured_options *options) {
     if (options->op_texts[i]) wrong = parse(options, i, &heads[i]);
   if (!wrong) wrong = collect_arrays(options, heads);
   if (!wrong) wrong = check_sets(options, heads);
-  if (!wrong) wrong = check_withs(options);
+  if (!wrong) wrong = check_withs(options, heads);
+  if (!wrong) wrong = check_condition(options, heads);
   if (!wrong) wrong = put_sets(options);
   for (int i = 0; i < options->op_count && !wrong; i++)
     if (options->op_texts[i]) wrong = bind(options, i, &heads[i], &options->ops[i]);
   for (int i = 0; i < options->op_count; i++) free(heads[i].text);
   return wrong;
+}
+
+/* Leaves out the arrays that the operator does not read, which it may name for the sake of the others' order. */
+static void keep_read(char *text, ndr_op op) {
+  char *at = text + strcspn(text, ",;)");
+  for (int array = 1; *at == ','; array++) {
+    size_t length = 1 + strcspn(at + 1, ",;)");
+    if (ndr_operator_reads(op, array))
+      at += length;
+    else
+      memmove(at, at + length, strlen(at + length) + 1);
+  }
 }
 
 bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts) {
@@ -332,6 +378,7 @@ bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_pa
     parts->value_counts[parts->parameter_count++] = count;
     used += count;
   }
+  keep_read(parts->text, op);
   return true;
 }
 

@@ -400,6 +400,11 @@ __attribute__((noreturn)) static void end_with(const char *reason) {
   exit(EXIT_INPUT);
 }
 
+__attribute__((noreturn)) static void end_merge(const char *reason) {
+  complain("--merge: %s", reason);
+  exit(EXIT_INPUT);
+}
+
 /* Resets the options of a part's command line that are about the part itself or its machine, and those that only the
  * command line of --merge may give. */
 static void forget_part(h5gpured_options *options) {
@@ -419,9 +424,9 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   int file_count = options->input_count, count;
   char **files = options->inputs, *note;
   if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
-  if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_with(ndr_last_error());
+  if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_merge(ndr_last_error());
   char **words = states_words(note, &count);
-  if (!words) end_with("out of memory");
+  if (!words) end_merge("out of memory");
   *options =
       (h5gpured_options){.deflate = -1, .note = note, .words = words, .states = files, .state_count = file_count};
   options->history = history_line(count, words, argc, given);
@@ -429,7 +434,7 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   options->input_count = cli_read(&tool, options, count, words);
   options->inputs = words + 1;
   if (given_with(options, &tool, WITH_PART))
-    cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
+    cli_refuse(&tool, "--merge: %s: its command line does more than --part would have kept", files[0]);
   forget_part(options);
   cli_read(&tool, options, argc, given);
 }

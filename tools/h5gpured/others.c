@@ -74,7 +74,7 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
   if (!name) return true;
   print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
-  if (options->json) print_copied_json(ndr_h5_describe(dataset), stdout);
+  if (options->json) print_copied_json(options, ndr_h5_describe(dataset), one->joined, stdout);
   return true;
 }
 
@@ -92,6 +92,7 @@ static bool copy_other(search *s, const member *one) {
   if (one->scale) return true;
   if (one->has_some && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
   if (one->has_some) return !one->data || leave(&s->partial, one);
+  if (one->absent) return (one->joined && one->kind == MEMBER_NUMBERS) || leave(&s->unequal, one);
   if (!member_open(s->m, one, &access, &dataset)) return false;
   bool good = write_copy(s, one, dataset);
   ndr_h5_close(dataset);

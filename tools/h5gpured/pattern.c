@@ -134,3 +134,9 @@ bool pattern_matches(const char *pattern, const char *path) {
   }
   return pattern == NULL;
 }
+
+bool patterns_match(const patterns *list, const char *path) {
+  for (int i = 0; i < list->count; i++)
+    if (pattern_matches(list->all[i], path)) return true;
+  return false;
+}

@@ -204,7 +204,7 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
   ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) free(w.of_ranks);
-  if (status != NDR_OK) return options->state_count ? states_fail(options) : fail();
+  if (status != NDR_OK) return options->state_count ? states_fail(options, a->info->dataset) : fail();
   if (!options->part_count && ranks_leads()) groups_unfold(a);
   if (options->explain) explain_time(a, &w.last);
   free(w.of_ranks);

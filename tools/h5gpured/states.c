@@ -132,7 +132,7 @@ static char *own_words(const command *c, const command *other) {
   return NULL;
 }
 
-/* "; s2 was made with --op max, s1 with --op mean", to be freed; NULL where there is nothing to say. */
+/* "s2: was made with --op max, s1 with --op mean", to be freed; NULL where there is nothing to say. */
 static char *tell_difference(const char *file, const char *first) {
   command a, b = {.note = NULL};
   char *text = NULL, *own = NULL, *others = NULL;
@@ -143,9 +143,9 @@ static char *tell_difference(const char *file, const char *first) {
   }
   FILE *to = own && others && (*own || *others) ? open_memstream(&text, &length) : NULL;
   if (to && *own)
-    fprintf(to, "; %s was made with%s, %s with%s", file, own, first, *others ? others : "out");
+    fprintf(to, "%s: was made with%s, %s with%s", file, own, first, *others ? others : "out");
   else if (to)
-    fprintf(to, "; %s was made with%s, %s without", first, others, file);
+    fprintf(to, "%s: was made without%s, unlike %s", file, others, first);
   if (to) fclose(to);
   free(own);
   free(others);
@@ -154,28 +154,39 @@ static char *tell_difference(const char *file, const char *first) {
   return text;
 }
 
-/* The file that the library's sentence refuses as one of another job; NULL: it says something else. Of names that end
- * alike it is the longest. */
-static const char *find_refused(const h5gpured_options *options, const char *sentence) {
-  const char *said = strstr(sentence, ": has partial states of another job"), *found = NULL;
-  for (int i = 0; said && i < options->state_count; i++) {
+/* The library's sentence behind FILE:/DATASET, with which it may begin; of a series FILE is the first file. */
+static const char *skip_dataset(const char *sentence, const char *path) {
+  size_t length = strlen(path);
+  for (const char *at = sentence; (at = strchr(at, ':')); at++)
+    if (strncmp(at + 1, path, length) == 0 && strncmp(at + 1 + length, ": ", 2) == 0) return at + length + 3;
+  return sentence;
+}
+
+/* The file of states that the sentence begins with, behind which it goes on with `more`; NULL: there is none. Of names
+ * that begin alike it is the longest. */
+static const char *find_states(const h5gpured_options *options, const char *sentence, const char *more) {
+  const char *found = NULL;
+  for (int i = 0; i < options->state_count; i++) {
     size_t length = strlen(options->states[i]);
-    bool named = (size_t)(said - sentence) >= length && strncmp(said - length, options->states[i], length) == 0;
+    bool named =
+        strncmp(sentence, options->states[i], length) == 0 && strncmp(sentence + length, more, strlen(more)) == 0;
     if (named && (!found || length > strlen(found))) found = options->states[i];
   }
   return found;
 }
 
-bool states_fail(const h5gpured_options *options) {
-  char *sentence = strdup(ndr_last_error());
-  const char *refused = sentence ? find_refused(options, sentence) : NULL;
-  if (!refused) {
-    free(sentence);
-    return fail();
-  }
-  char *difference = tell_difference(refused, options->states[0]);
-  complain("%s%s", sentence, difference ? difference : "");
-  free(sentence);
+bool states_fail(const h5gpured_options *options, const char *path) {
+  char *whole = strdup(ndr_last_error());
+  if (!whole) return fail();
+  const char *sentence = skip_dataset(whole, path);
+  const char *refused = find_states(options, sentence, ": has partial states of another ");
+  bool lacks = strncmp(sentence, "part", strlen("part")) == 0 && strstr(sentence, " missing");
+  char *difference = refused ? tell_difference(refused, options->states[0]) : NULL;
+  if (difference || lacks || find_states(options, sentence, ": "))
+    complain("--merge: %s", difference ? difference : sentence);
+  else
+    complain("%s", whole);
+  free(whole);
   free(difference);
   return false;
 }

@@ -56,11 +56,45 @@ static void print_dim(const answer *a, int d, FILE *stream) {
     fprintf(stream, "dim %d", d);
 }
 
+/* Prints both, if there is a text. */
+static void print_after(const char *before, const char *text, FILE *stream) {
+  if (!text) return;
+  fputs(before, stream);
+  cli_print_visible(text, stream);
+}
+
+/* "y=b.nc", as it was given. Returns whether it was. */
+static bool print_with(const h5gpured_options *options, const char *before, const char *name, FILE *stream) {
+  int count;
+  const named_value *with = find_with(options, name, &count);
+  if (!with) return false;
+  fprintf(stream, "%s%s", before, name);
+  print_after("=", with->value, stream);
+  if (count > 1) fprintf(stream, " and %d more", count - 1);
+  return true;
+}
+
+/* ", weighted by the cosine of lat, where x > 0, with y=b.nc": what the operators from `begin` to `end` take beside the
+ * dataset. valid counts as without weights. */
+static void print_besides(const answer *a, int begin, int end, FILE *stream) {
+  const besides *b = a->besides;
+  bool weighted = false, reads[MOST_BESIDES] = {false};
+  for (int op = begin; op < end; op++) {
+    weighted |= a->options->weights && a->ops[op] != NDR_VALID;
+    for (int i = 0; i < b->count; i++) reads[i] |= besides_is_read_by(b, i, a->ops[op]);
+  }
+  print_after(", ", weighted ? b->by.comment : NULL, stream);
+  print_after(", where ", a->options->where, stream);
+  const char *before = ", with ";
+  for (int i = 0; i < b->count; i++)
+    if (reads[i] && print_with(a->options, before, b->operands[i].name, stream)) before = ", ";
+}
+
 static const char *running(const answer *a) {
   return a->options->scans ? "running " : "";
 }
 
-static void print_over(const answer *a, FILE *stream) {
+static void print_dims(const answer *a, FILE *stream) {
   const char *before = " over ";
   if (a->options->scans) {
     fputs(" along ", stream);
@@ -80,6 +114,12 @@ static void print_over(const answer *a, FILE *stream) {
     before = ", ";
     print_dim(a, a->problem.dims[i], stream);
   }
+}
+
+/* What the operators from `begin` to `end` reduce over, and take beside the dataset. */
+static void print_over(const answer *a, int begin, int end, FILE *stream) {
+  print_dims(a, stream);
+  print_besides(a, begin, end, stream);
 }
 
 static void print_result_type(const answer *a, int op, FILE *stream) {
@@ -241,7 +281,7 @@ void print_text(const answer *a, FILE *to) {
   print_place(a->info, to);
   fputs("  ", to);
   print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, to);
-  if (a->results[0].ndim == 0) print_over(a, to);
+  if (a->results[0].ndim == 0) print_over(a, 0, a->options->op_count, to);
   fputc('\n', to);
   print_groups(a, to);
   for (int i = 0; i < a->options->op_count; i++) {
@@ -250,7 +290,7 @@ void print_text(const answer *a, FILE *to) {
       continue;
     }
     fprintf(to, "  %s%s", running(a), op_name(a->options, i));
-    print_over(a, to);
+    print_over(a, i, i + 1, to);
     fputs(": ", to);
     print_result_type(a, i, to);
     fputc('\n', to);
@@ -272,7 +312,7 @@ static void print_target(const h5gpured_options *options, const char *name, FILE
 static void print_origin(const answer *a, int op, FILE *stream) {
   fprintf(stream, "%s%s of ", running(a), op_name(a->options, op));
   print_place(a->info, stream);
-  print_over(a, stream);
+  print_over(a, op, op + 1, stream);
   fputc('\n', stream);
 }
 

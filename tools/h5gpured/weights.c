@@ -49,6 +49,12 @@ static weighing weighing_of_entry(const char *text, size_t length) {
   return ends_in(text, length, ":cos") ? BY_COSINE : ends_in(text, length, ":days") ? BY_DAYS : BY_VALUE;
 }
 
+/* The length of the :cos or :days at its end. */
+static size_t function_length(const char *text, size_t length) {
+  weighing how = weighing_of_entry(text, length);
+  return how == BY_COSINE ? strlen(":cos") : how == BY_DAYS ? strlen(":days") : 0;
+}
+
 static weighing weighing_of(const char *text) {
   return weighing_of_entry(text, strlen(text));
 }
@@ -172,12 +178,37 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   return good;
 }
 
+/* A dataset is read slab by slab, and a product of coordinates is in memory. */
+static bool refuse_factor(const char *list, const char *where) {
+  complain("%s: --weights '%s': a product is of coordinates only, a dataset is no factor", where, list);
+  return false;
+}
+
+/* Whether a text is a list with an entry that names a dim, as DIM, DIM:cos or DIM:days: no dataset's name, mostly. */
+static bool has_factor(const char *list, const ndr_h5_info *info) {
+  if (!strchr(list, ',')) return false;
+  for (const char *entry = list; entry;) {
+    size_t length = strcspn(entry, ",");
+    int dims[NDR_MAX_DIMS], count = 0;
+    char *name = strndup(entry, length - function_length(entry, length));
+    bool dim = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK && count == 1;
+    free(name);
+    if (dim) return true;
+    entry = entry[length] ? entry + length + 1 : NULL;
+  }
+  return false;
+}
+
 /* The product of the weights of several dims. */
 static bool weigh_by_dims(const char *list, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   for (const char *entry = list; entry;) {
     size_t length = strcspn(entry, ",");
     char *text = strndup(entry, length);
     if (!text) return refuse_memory(where);
+    if (strchr(text, '/') || has_file_name(text)) {
+      free(text);
+      return refuse_factor(list, where);
+    }
     bool good = length > 0 && weigh_by_dim(text, dataset, where, w);
     if (length == 0) complain("%s: --weights '%s': an entry of the list is empty", where, list);
     free(text);
@@ -271,6 +302,7 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
   if (names_file_alone(options->weights))
     return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights);
   if (!open_beside(options, options->weights, &w->dataset)) {
+    if (has_factor(options->weights, ndr_h5_describe(dataset))) return refuse_factor(options->weights, where);
     if (weighing_of(options->weights) == BY_VALUE) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
@@ -304,6 +336,7 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
   w->units = NULL;
+  if (!(w->comment = weights_comment(options->weights))) return refuse_memory(where);
   if (names_dataset(options->weights)) {
     if (!weigh_by_dataset(options, dataset, where, w)) return false;
     w->units = units_of_dataset(w->dataset);
@@ -318,6 +351,8 @@ void weights_free(weights *w) {
   w->tensor.data = NULL;
   ndr_h5_close(w->dataset);
   w->dataset = NULL;
+  free(w->comment);
+  w->comment = NULL;
 }
 
 /* "weighted by the days of time and the cosine of lat" */
@@ -334,9 +369,8 @@ char *weights_comment(const char *list) {
   }
   for (const char *entry = list; entry;) {
     size_t length = strcspn(entry, ",");
-    weighing how = weighing_of_entry(entry, length);
-    size_t name = length - (how == BY_COSINE ? strlen(":cos") : how == BY_DAYS ? strlen(":days") : 0);
-    end = stpcpy(stpcpy(end, entry == list ? "" : " and "), of[how]);
+    size_t name = length - function_length(entry, length);
+    end = stpcpy(stpcpy(end, entry == list ? "" : " and "), of[weighing_of_entry(entry, length)]);
     memcpy(end, entry, name);
     end[name] = 0;
     end += name;

@@ -120,6 +120,35 @@ char *ndr_job_describe(const ndr_job *job) {
   return text;
 }
 
+static void print_names(FILE *to, const ndr_h5_dataset *dataset) {
+  if (!dataset->part_count) fprintf(to, "%s\n", dataset->file);
+  for (int i = 0; i < dataset->part_count; i++) print_names(to, dataset->parts[i]);
+}
+
+/* The names of the files, in the order of the description; to be freed. */
+static char *list_files(const ndr_job *job) {
+  char *names = NULL;
+  size_t length;
+  FILE *to = open_memstream(&names, &length);
+  if (!to) return NULL;
+  print_names(to, job->dataset);
+  for (int i = 0; i < job->options.operand_count; i++)
+    if (job->options.operands[i]->dataset) print_names(to, job->options.operands[i]->dataset);
+  if (fclose(to) == 0) return names;
+  free(names);
+  return NULL;
+}
+
+static ndr_status open_set(const ndr_job *job, const char *text, ndr_state_set **set) {
+  const ndr_h5_options *o = &job->options;
+  char *names = list_files(job);
+  if (!names) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  const ndr_state_job whole = {text, names};
+  ndr_status status = ndr_state_set_open(set, o->state_count, o->states, &whole);
+  free(names);
+  return status;
+}
+
 ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set) {
   const ndr_h5_options *o = &job->options;
   *writer = NULL;
@@ -128,8 +157,7 @@ ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr
   char *text = ndr_job_describe(job);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   const ndr_state_head head = {o->part, o->part_count, o->note ? o->note : "", text};
-  ndr_status status = o->part_count ? ndr_state_writer_open(writer, o->state, &head)
-                                    : ndr_state_set_open(set, o->state_count, o->states, text);
+  ndr_status status = o->part_count ? ndr_state_writer_open(writer, o->state, &head) : open_set(job, text, set);
   free(text);
   return status;
 }

@@ -32,9 +32,15 @@ void ndr_state_writer_close(ndr_state_writer *writer);
 
 typedef struct ndr_state_set ndr_state_set;
 
+/* What the files of all parts must be of: the job's text, and the names of the files that it reads, a line each, in the
+ * order in which the text tells them. */
+typedef struct ndr_state_job {
+  const char *text, *files;
+} ndr_state_job;
+
 /* Opens the files of all parts of a job. Fails, naming the file, where one is damaged or of another job, and where a
  * part is missing or there twice. */
-ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const char *job);
+ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job);
 
 /* The text of the job that a file is of, to be freed. */
 ndr_status ndr_state_file_job(const char *path, char **job);

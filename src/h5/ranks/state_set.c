@@ -158,10 +158,42 @@ static void find_difference(const char *a, const char *b, int *begin, int *end_o
   *end_of_b = j;
 }
 
-static ndr_status fail_job(const state_file *f, const char *job) {
+/* How the text of a job tells a file that it reads: "8384 bytes (1a6561a717e01653)". */
+#define BYTES " bytes ("
+
+/* If the texts of two jobs differ first in such a place, *at is where it begins there. Their words begin to differ at
+ * `begin`, in the size or, if the sizes are the same, behind it. */
+static bool find_file(const char *then, const char *now, int begin, int *at) {
+  int space = (int)strlen(BYTES) - 1;
+  if (begin > space && strncmp(now + begin - space, BYTES, strlen(BYTES)) == 0) begin -= space;
+  while (begin > 0 && now[begin - 1] != ' ') begin--;
+  const char *texts[] = {then + begin, now + begin};
+  *at = begin;
+  for (int i = 0; i < 2; i++) {
+    size_t digits = strspn(texts[i], "0123456789");
+    if (digits == 0 || strncmp(texts[i] + digits, BYTES, strlen(BYTES)) != 0) return false;
+  }
+  return true;
+}
+
+/* Names the file that the texts tell at that place: `names` has a line for each file, in their order. */
+static ndr_status fail_file(const state_file *f, const char *job, int at, const char *names) {
+  for (const char *told = job; (told = strstr(told, BYTES)) && told < job + at && strchr(names, '\n'); told++)
+    names = strchr(names, '\n') + 1;
+  int length = (int)strcspn(names, "\n");
+  long long then = strtoll(f->job + at, NULL, 10), now = strtoll(job + at, NULL, 10);
+  if (then == now)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another file: %.*s has other contents now", f->path,
+                    length, names);
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another file: %.*s had %lld bytes, and has %lld now",
+                  f->path, length, names, then, now);
+}
+
+static ndr_status fail_job(const state_file *f, const char *job, const char *names) {
   enum { MOST = 120 };
-  int begin, ends[2];
+  int begin, ends[2], at;
   find_difference(f->job, job, &begin, &ends[0], &ends[1]);
+  if (find_file(f->job, job, begin, &at)) return fail_file(f, job, at, names);
   int lengths[] = {ends[0] - begin, ends[1] - begin};
   bool cut[] = {lengths[0] > MOST, lengths[1] > MOST};
   return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another job (%.*s%s), not of this one (%.*s%s)", f->path,
@@ -169,12 +201,12 @@ static ndr_status fail_job(const state_file *f, const char *job) {
                   job + begin, cut[1] ? "..." : "");
 }
 
-static ndr_status add_file(ndr_state_set *set, int i, const char *path, const char *job) {
+static ndr_status add_file(ndr_state_set *set, int i, const char *path, const ndr_state_job *job) {
   state_file *f = &set->files[i];
   int64_t at = 0;
   NDR_TRY(open_file(f, path, &at));
   NDR_TRY(read_records(set, i, at)); /* a damaged file may seem to be of another job */
-  return strcmp(f->job, job) == 0 ? NDR_OK : fail_job(f, job);
+  return strcmp(f->job, job->text) == 0 ? NDR_OK : fail_job(f, job->text, job->files);
 }
 
 /* Names all parts that are missing, as a job array takes them: 2-4,7. */
@@ -213,7 +245,7 @@ static ndr_status check_parts(const ndr_state_set *set) {
   return status;
 }
 
-ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const char *job) {
+ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job) {
   ndr_state_set *set = *opened = calloc(1, sizeof *set);
   if (!set || !(set->files = calloc((size_t)count, sizeof *set->files)))
     return ndr_fail(NDR_ERR_MEMORY, "out of memory");

@@ -201,34 +201,36 @@ int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, in
   return best;
 }
 
-/* The time that all runs take in splits of so many steps, in the bytes that a multiprocessor reads meanwhile. With
- * fewer than `blocks` blocks it reads slower; it waits for another that has more to do, but not for long, since that
- * one then reads faster. The numbers are fitted to 160 problems of 2 MB to 1 GB on an H200. */
-static double rounds_time(const ndr_rounds *r, int units, int blocks, int64_t steps) {
+/* The time that all runs take in splits of `steps` steps, in the bytes that a multiprocessor reads meanwhile. One with
+ * fewer than `blocks` blocks reads slower (ALONE). One with more to read than the mean ends later by a part of that
+ * only (BALANCE), as it reads faster once others have ended. Fitted to 160 problems of 2 MB to 1 GB on an H200. */
+static double rounds_time(const ndr_rounds *r, int multiprocessors, int blocks, int64_t steps) {
   enum { START_BYTES = 6400, WAVE_BYTES = 15600, JOINING_BYTES = 62 << 10 };
   const double ALONE = 0.3, BALANCE = 0.065;
   double bytes = fmin((double)steps * r->step_bytes, r->run_bytes), splits = ceil(r->run_bytes / bytes);
-  double mean = (double)r->runs * r->run_bytes / units, most_blocks = ceil((double)r->runs * splits / units);
+  double mean = (double)r->runs * r->run_bytes / multiprocessors;
+  double most_blocks = ceil((double)r->runs * splits / multiprocessors);
   double time = mean + BALANCE * (most_blocks * bytes - mean);
   if (most_blocks < blocks) time *= 1 + ALONE * (blocks - most_blocks);
   time += most_blocks * START_BYTES + ceil(most_blocks / blocks) * WAVE_BYTES;
   return time + (splits > 1 ? JOINING_BYTES : 0);
 }
 
-/* The next longer split that is tried: a round more, and more of them where it has many. */
+/* The next longer split to try: a round more, and from 32 rounds on a 32nd part more. */
 static int64_t longer_split(const ndr_rounds *r, int64_t steps) {
-  enum { FINELY = 32 }; /* rounds */
   int64_t whole = steps / r->round_steps;
-  return (1 + whole + whole / FINELY) * r->round_steps;
+  return (1 + whole + whole / 32) * r->round_steps;
 }
 
-int64_t ndr_best_steps(const ndr_rounds *r, int units, int blocks) {
+int64_t ndr_best_steps(const ndr_rounds *r, int multiprocessors, int blocks) {
   int64_t steps = 1;
   while (steps < r->least) steps = longer_split(r, steps);
   int64_t best = steps;
-  double least_time = rounds_time(r, units, blocks, steps);
-  while ((double)steps * r->step_bytes < r->run_bytes && (steps = longer_split(r, steps)) <= r->most) {
-    double time = rounds_time(r, units, blocks, steps);
+  double least_time = rounds_time(r, multiprocessors, blocks, steps);
+  while ((double)steps * r->step_bytes < r->run_bytes) {
+    steps = longer_split(r, steps);
+    if (steps > r->most) break;
+    double time = rounds_time(r, multiprocessors, blocks, steps);
     if (time < least_time) best = steps, least_time = time;
   }
   return best;

@@ -129,8 +129,8 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
  * a tile has about as many groups as a group has splits. Returns how many splits `units` has. */
 int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step);
 
-/* The same, but all splits have split_units, the last of a range what is left, instead of about as many each. There are
- * no more than NDR_MOST_SPLITS. */
+/* The same with splits of exactly split_units, and a last one of what is left of a range. The caller keeps their
+ * number, `times` times those of a range, within NDR_MOST_SPLITS. */
 int ndr_launch_cut(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step);
 
 /* The most splits of a tile of `outputs` outputs that a block joins in one step: a thread loads up to 4 states where
@@ -161,17 +161,18 @@ int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, in
 /* The time that all splits of all tiles take, a block each, in the bytes that one block of `blocks` reads meanwhile. */
 double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step);
 
-/* What splits of runs are chosen for that blocks read in rounds of loads: so many runs of one size. */
+/* What ndr_best_steps chooses splits for: `runs` runs of run_bytes each. A block loads round_steps steps of step_bytes
+ * at once. A split has at least `least` steps and, unless that is more, at most `most`. */
 typedef struct ndr_rounds {
   int64_t runs;
   double run_bytes, step_bytes;
-  int round_steps;     /* steps that a block loads at once */
-  int64_t least, most; /* steps of a split */
+  int round_steps;
+  int64_t least, most;
 } ndr_rounds;
 
-/* Returns the steps of a split, one or whole rounds, with which `units` multiprocessors, of `blocks` blocks each, take
- * the least time. */
-int64_t ndr_best_steps(const ndr_rounds *rounds, int units, int blocks);
+/* Returns the steps of a split, 1 or a multiple of round_steps, with which `multiprocessors`, of `blocks` blocks each,
+ * take the least time. */
+int64_t ndr_best_steps(const ndr_rounds *rounds, int multiprocessors, int blocks);
 
 /* `splits` of the `units` of each of `tiles` tiles, unless splits would be longer than `longest`: then as few as keep
  * within that and fill whole waves of `blocks` blocks. */

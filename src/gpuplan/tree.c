@@ -9,7 +9,8 @@
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
 enum {
-  /* Of a split, at least; what a block loads at once where folds are slow, half of it where they are fast. */
+  /* Of a split, at least. A block loads one step at once where an accumulator has more than 8 bytes, else two
+   * (block_reads of kernels/tree.cuh). */
   STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2,
   LONG_RUN_BYTES = 64 << 10,
   SHORT_RUN_BYTES = 4 << 10, /* the same limit where there are at most FEW_RUNS runs for each multiprocessor */
@@ -112,7 +113,7 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
   ndr_rounds rounds = {.runs = problem->outputs * runs,
                        .run_bytes = (double)run_bytes(problem),
                        .step_bytes = STEP_BYTES,
-                       .round_steps = pace_of(problem) == SLOW ? 1 : 2,
+                       .round_steps = pace_of(problem) == SLOW ? 1 : 2, /* two are whole rounds in any case */
                        .least = 1 + size / step / (NDR_MOST_SPLITS / runs),
                        .most = NDR_MOST_SPLIT_ELEMENTS / step};
   own->runs = (int)runs;

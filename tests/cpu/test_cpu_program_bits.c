@@ -1,29 +1,28 @@
 /* Programs whose bits are known: the same as those of other arrays, or of C whose every operation rounds, on each
  * instruction set. */
-#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): setenv
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ndreduce/operator.h"
 #include "support/cases.h"
-#include "support/problem_arrays.h"
+#include "support/setting.h"
 #include "support/suite.h"
 
-static bool is_equal(long double a, long double b) {
-  return a == b || (a != a && b != b);
+/* Of two elements that are NaN the bits may differ. */
+static bool is_same(const test_array *a, const test_array *b, int64_t i) {
+  int64_t bytes = (int64_t)ndr_dtype_bytes(a->dtype);
+  const char *x = (const char *)a->memory + i * bytes, *y = (const char *)b->memory + i * bytes;
+  element value = element_load(a->dtype, x), other = element_load(a->dtype, y);
+  return memcmp(x, y, (size_t)bytes) == 0 || (isnan(value.re) && isnan(other.re));
 }
 
-static void check_equal(const ndr_problem *problem, const outcome *got, const outcome *expected) {
-  for (int i = 0; i < got->count; i++) {
-    element *x = array_elements(&got->results[i].tensor), *y = array_elements(&expected->results[i].tensor);
+static void check_same(const ndr_problem *problem, const outcome *got, const outcome *expected) {
+  for (int i = 0; i < got->count; i++)
     for (int64_t j = 0; j < array_count(&got->results[i].tensor); j++)
-      ck_assert_msg(is_equal(x[j].re, y[j].re) && is_equal(x[j].im, y[j].im),
-                    "%s: output %lld of op %d is %.17Lg, not %.17Lg", case_text(problem), (long long)j, i, x[j].re,
-                    y[j].re);
-    free(x);
-    free(y);
-  }
+      ck_assert_msg(is_same(&got->results[i], &expected->results[i], j), "%s: output %lld of op %d differs",
+                    case_text(problem), (long long)j, i);
 }
 
 /* ---- weights ---- */
@@ -60,7 +59,7 @@ static void check_weights_of_rows(rng *random, ndr_dtype dtype) {
   s.problem.operands[0].strides[0] = lanes;
   s.problem.operands[0].strides[1] = 0;
   ck_assert(setting_run(&s, NULL, 1, &shared));
-  check_equal(&s.problem, &shared, &each);
+  check_same(&s.problem, &shared, &each);
   outcome_free(&each);
   outcome_free(&shared);
   setting_free(&s);
@@ -85,7 +84,7 @@ static double value_by_steps(ndr_dtype dtype, const double *c, int count, double
 }
 
 /* Each output is the polynomial of one element, with `count` coefficients. The steps are one instruction or several;
- * `written` are written out by hand. */
+ * `written`: the text has the steps, not poly(). */
 static void check_polynomial(rng *random, ndr_dtype dtype, int count, bool written) {
   enum { ELEMENTS = 1100 };
   double c[24];
@@ -179,68 +178,20 @@ static void check_complex_products(rng *random, ndr_dtype dtype) {
 
 /* ---- the tests ---- */
 
-static void check_all(const char *isa, void (*check_one)(rng *, ndr_dtype)) {
-  rng random = {test_seed()};
-  setenv("NDR_CPU_ISA", isa, 1);
-  for (int i = test_case_count(12); i > 0; i--)
-    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_one(&random, (ndr_dtype)dtype);
-}
-
 static void check_many_weights_of_rows(rng *random, ndr_dtype dtype) {
   for (int i = 0; i < 20; i++) check_weights_of_rows(random, dtype);
 }
 
-START_TEST(weights_of_rows_baseline) {
-  check_all("baseline", check_many_weights_of_rows);
-}
-END_TEST
+TESTS_OF_ISAS(weights_of_rows, check_many_weights_of_rows)
 
-START_TEST(weights_of_rows_avx2) {
-  check_all("avx2", check_many_weights_of_rows);
-}
-END_TEST
+TESTS_OF_ISAS(polynomials, check_polynomials)
 
-START_TEST(weights_of_rows_avx512) {
-  check_all("avx512", check_many_weights_of_rows);
-}
-END_TEST
-
-START_TEST(polynomials_baseline) {
-  check_all("baseline", check_polynomials);
-}
-END_TEST
-
-START_TEST(polynomials_avx2) {
-  check_all("avx2", check_polynomials);
-}
-END_TEST
-
-START_TEST(polynomials_avx512) {
-  check_all("avx512", check_polynomials);
-}
-END_TEST
-
-START_TEST(complex_products_baseline) {
-  check_all("baseline", check_complex_products);
-}
-END_TEST
-
-START_TEST(complex_products_avx2) {
-  check_all("avx2", check_complex_products);
-}
-END_TEST
-
-START_TEST(complex_products_avx512) {
-  check_all("avx512", check_complex_products);
-}
-END_TEST
+TESTS_OF_ISAS(complex_products, check_complex_products)
 
 int main(void) {
   Suite *suite = suite_create("cpu program bits");
-  suite_case(suite, "weights of rows", 300, weights_of_rows_baseline, weights_of_rows_avx2, weights_of_rows_avx512,
-             NULL);
-  suite_case(suite, "polynomials", 300, polynomials_baseline, polynomials_avx2, polynomials_avx512, NULL);
-  suite_case(suite, "complex products", 60, complex_products_baseline, complex_products_avx2, complex_products_avx512,
-             NULL);
+  suite_case(suite, "weights of rows", 300, NAMES_OF_ISAS(weights_of_rows), NULL);
+  suite_case(suite, "polynomials", 300, NAMES_OF_ISAS(polynomials), NULL);
+  suite_case(suite, "complex products", 60, NAMES_OF_ISAS(complex_products), NULL);
   return suite_run(suite);
 }

@@ -9,7 +9,7 @@
 #include "core/types.h"
 #include "ndreduce/operator.h"
 #include "support/cases.h"
-#include "support/problem_arrays.h"
+#include "support/setting.h"
 #include "support/suite.h"
 
 enum { MOST = 6000 };
@@ -298,57 +298,11 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
 
 /* ---- the tests ---- */
 
-static void check_all(const char *isa, void (*check_one)(rng *, ndr_dtype)) {
-  rng random = {test_seed()};
-  setenv("NDR_CPU_ISA", isa, 1);
-  for (int i = test_case_count(12); i > 0; i--)
-    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_one(&random, (ndr_dtype)dtype);
-}
+TESTS_OF_ISAS(options, check_options)
 
-START_TEST(options_baseline) {
-  check_all("baseline", check_options);
-}
-END_TEST
+TESTS_OF_ISAS(own, check_own)
 
-START_TEST(options_avx2) {
-  check_all("avx2", check_options);
-}
-END_TEST
-
-START_TEST(options_avx512) {
-  check_all("avx512", check_options);
-}
-END_TEST
-
-START_TEST(own_baseline) {
-  check_all("baseline", check_own);
-}
-END_TEST
-
-START_TEST(own_avx2) {
-  check_all("avx2", check_own);
-}
-END_TEST
-
-START_TEST(own_avx512) {
-  check_all("avx512", check_own);
-}
-END_TEST
-
-START_TEST(fused_baseline) {
-  check_all("baseline", check_fused);
-}
-END_TEST
-
-START_TEST(fused_avx2) {
-  check_all("avx2", check_fused);
-}
-END_TEST
-
-START_TEST(fused_avx512) {
-  check_all("avx512", check_fused);
-}
-END_TEST
+TESTS_OF_ISAS(fused, check_fused)
 
 static void check_bits(rng *random, ndr_dtype dtype) {
   check_same(random, dtype, "f(x): s += x -> s", NDR_SUM);
@@ -360,15 +314,15 @@ static void check_bits(rng *random, ndr_dtype dtype) {
 }
 
 START_TEST(updates_have_the_bits_of_built_in_operators) {
-  check_all("", check_bits);
+  check_with_isa("", check_bits);
 }
 END_TEST
 
 int main(void) {
   Suite *suite = suite_create("cpu programs");
-  suite_case(suite, "options", 300, options_baseline, options_avx2, options_avx512, NULL);
-  suite_case(suite, "own operators", 300, own_baseline, own_avx2, own_avx512, NULL);
-  suite_case(suite, "fused", 300, fused_baseline, fused_avx2, fused_avx512, NULL);
+  suite_case(suite, "options", 300, NAMES_OF_ISAS(options), NULL);
+  suite_case(suite, "own operators", 300, NAMES_OF_ISAS(own), NULL);
+  suite_case(suite, "fused", 300, NAMES_OF_ISAS(fused), NULL);
   suite_case(suite, "bits", 300, updates_have_the_bits_of_built_in_operators, NULL);
   return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
+#include "support/cases.h"
 #include "support/gpus.h"
 #include "support/random.h"
 #include "support/suite.h"
@@ -257,6 +258,22 @@ START_TEST(the_machine_is_filled) {
 }
 END_TEST
 
+START_TEST(splits_of_long_rows_are_whole_rounds) {
+  rng random = {test_seed()};
+  for (int i = test_case_count(2000); i > 0; i--) {
+    ndr_rounds r = {.runs = rng_between(&random, 1, 3000), .step_bytes = 16384};
+    r.run_bytes = (double)rng_between(&random, 1, (int64_t)1 << rng_between(&random, 1, 34));
+    r.round_steps = (int)rng_between(&random, 1, 2);
+    r.least = rng_between(&random, 1, 40);
+    r.most = rng_between(&random, 1, 300);
+    int64_t steps = ndr_best_steps(&r, (int)rng_between(&random, 1, 150), (int)rng_between(&random, 1, 4));
+    ck_assert_int_ge(steps, r.least);
+    ck_assert_msg(steps == 1 || steps % r.round_steps == 0, "%lld steps", (long long)steps);
+    ck_assert_int_le(steps, r.least + r.round_steps > r.most ? r.least + r.least / 32 + 2 * r.round_steps : r.most);
+  }
+}
+END_TEST
+
 START_TEST(magic_numbers_divide) {
   rng random = {1};
   for (int round = 0; round < 20000; round++) {
@@ -277,6 +294,7 @@ int main(void) {
   Suite *suite = suite_create("family launch");
   suite_case(suite, "limits", 120, large_problems_stay_within_limits, problems_around_every_edge_stay_within_limits,
              outputs_without_elements_do_too, NULL);
-  suite_case(suite, "device", 60, the_machine_is_filled, magic_numbers_divide, NULL);
+  suite_case(suite, "device", 60, the_machine_is_filled, magic_numbers_divide, splits_of_long_rows_are_whole_rounds,
+             NULL);
   return suite_run(suite);
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [groups|operators|SET|PROBLEM...]
-# Builds a release, times the sets (cpu, dtypes and small, if none is named), and writes data/bench/cpu.json. With `groups` alone it times sums by
-# group beside PyTorch, XLA, flox, numbagg and NumPy (bench_groups.py), as far as PYTHON has them, and writes cpu-groups.json.
-# With `operators` alone, masks, weights and operators of one's own beside PyTorch, its inductor, XLA, NumPy and numexpr
-# (bench_operators.py): cpu-operators.json. Their results are compared with PyTorch's.
+# Builds a release, times the sets (cpu, dtypes and small, if none is named), and writes data/bench/cpu.json.
+# With `groups` alone it times sums by group beside PyTorch, XLA, flox, numbagg and NumPy (bench_groups.py), as far as PYTHON has
+# them, and writes cpu-groups.json. With `operators` alone, masks, weights and operators of one's own beside PyTorch, its inductor,
+# XLA, NumPy and numexpr (bench_operators.py): cpu-operators.json. Their results are compared with PyTorch's.
 # Refuses on a busy machine unless forced: the numbers would be those of its other work.
 set -eu
 

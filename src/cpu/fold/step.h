@@ -84,8 +84,8 @@ FLOAT_STEPS(f64, double, )
     (out).im = (wide_ ? (a).im - (a).re * r_ : (a).im * r_ - (a).re) / d_;                                             \
   } while (0)
 
-/* Products of pairs, 32 bytes of them at a time. The sign of im * im is turned by its bit: of products, a difference
- * and a sum GCC 12 makes one instruction, which rounds once, whatever -ffp-contract says. */
+/* Multiplies 32 bytes of pairs at a time. GCC 12 makes one instruction of products, a difference and a sum, which
+ * rounds once, whatever -ffp-contract says; so the sign bit of im * im is flipped, and only sums follow. */
 #define C64_SHUFFLED(v, w0, w1, w2, w3) __builtin_shufflevector(v, v, w0, w1, w2, w3, 4 + w0, 4 + w1, 4 + w2, 4 + w3)
 #define C128_SHUFFLED(v, w0, w1, w2, w3) __builtin_shufflevector(v, v, w0, w1, w2, w3)
 #define PAIR_PRODUCTS(name, pair, part, bits, SHUFFLED)                                                                \
@@ -93,14 +93,14 @@ FLOAT_STEPS(f64, double, )
   typedef bits bits_##name __attribute__((vector_size(32)));                                                           \
   enum { PAIRS_##name = 32 / sizeof(pair) };                                                                           \
   static inline void multiply_pairs_##name(const pair *a_, const pair *b_, pair *out) {                                \
-    bits_##name turned = {0};                                                                                          \
-    for (int i = 0; i < PAIRS_##name; i++) turned[2 * i] = (bits)1 << (8 * sizeof(bits) - 1);                          \
+    bits_##name signs = {0};                                                                                           \
+    for (int i = 0; i < PAIRS_##name; i++) signs[2 * i] = (bits)1 << (8 * sizeof(bits) - 1);                           \
     parts_##name a, b;                                                                                                 \
     LOAD_VECTOR(a, a_);                                                                                                \
     LOAD_VECTOR(b, b_);                                                                                                \
     const parts_##name with_re = SHUFFLED(a, 0, 0, 2, 2) * b;                                                          \
     const parts_##name with_im = SHUFFLED(a, 1, 1, 3, 3) * SHUFFLED(b, 1, 0, 3, 2);                                    \
-    parts_##name product = with_re + (parts_##name)((bits_##name)with_im ^ turned);                                    \
+    parts_##name product = with_re + (parts_##name)((bits_##name)with_im ^ signs);                                     \
     STORE_VECTOR(out, product);                                                                                        \
   }                                                                                                                    \
   static void step_multiply_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {        \

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/fold/fold.h"
 #include "cpu/scan/octet.h"
 #include "cpu/scan/scans.h"
@@ -18,8 +19,8 @@
 #define TRANSPOSED 4096
 /* How many bytes ahead of what is transposed the cache is filled. */
 #define AHEAD 1024
-/* The same where rows are read as they lie. */
-#define ROWS_AHEAD 2
+/* Rows from one that is read as it lies to the one that is prefetched with it. */
+#define ROW_AHEAD 2
 
 typedef struct lanes_config {
   ndr_scan_words words;
@@ -69,19 +70,19 @@ static void find_tile(const job *all, int64_t unit, tile *own) {
   ndr_scan_line(all->problem, unit / all->config->tiles * inner + first, &own->place);
 }
 
-static void load_row(const job *all, const tile *own, int64_t row, int64_t count, int64_t ahead, char *to) {
+static void load_row(const job *all, const tile *own, int64_t row, int64_t count, int64_t rows_ahead, char *to) {
   const ndr_scan_words *words = &all->config->words;
   int64_t at = own->place.at + row * all->problem->scan[0].stride, step = all->problem->kept[0].stride;
   const char *from = all->data + at * words->from_bytes;
   if (step == 1)
-    ndr_prefetch(from + ahead * all->problem->scan[0].stride * words->from_bytes, count * words->from_bytes);
+    ndr_prefetch(from + rows_ahead * all->problem->scan[0].stride * words->from_bytes, count * words->from_bytes);
   ndr_scan_words_load(words, from, step, to, count);
 }
 
 static void load_rows(const job *all, tile *own, int64_t row, int64_t rows) {
   int64_t together = all->config->dense ? rows : 1, count = together * own->width;
   for (int64_t r = 0; r < rows; r += together)
-    load_row(all, own, row + r, count, all->config->dense ? rows : ROWS_AHEAD,
+    load_row(all, own, row + r, count, all->config->dense ? rows : ROW_AHEAD,
              own->words + r * own->width * all->config->words.bytes);
 }
 
@@ -118,14 +119,11 @@ static void store_before(const job *all, tile *own) {
 
 /* ---- rows that are transposed ---- */
 
-static int64_t lower(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 static void transpose_rows(const job *all, tile *own, int64_t group, int64_t row, int64_t rows) {
   const ndr_scan_problem *problem = all->problem;
   const ndr_scan_words *words = &all->config->words;
-  int64_t lines = lower(own->width - 8 * group, 8), step = problem->kept[0].stride, stride = problem->scan[0].stride;
+  int64_t lines = ndr_least(own->width - 8 * group, 8), step = problem->kept[0].stride,
+          stride = problem->scan[0].stride;
   const char *from = all->data + (own->place.at + 8 * group * step + row * stride) * words->from_bytes;
   if (lines == 8 && stride == 1 && ndr_scan_octet_loads(words) && rows % 8 == 0) {
     ndr_scan_octet_load(words, &own->octet, from, step, rows, AHEAD, own->words);
@@ -146,7 +144,7 @@ static void store_lanes(const job *all, const tile *own, int64_t group, int64_t 
   const ndr_scan_words *words = &all->config->words;
   const ndr_scan_axis *lines = &all->problem->kept[0], *scan = &all->problem->scan[0];
   char *to = all->result + (own->place.result + 8 * group * lines->result + row * scan->result) * words->to_bytes;
-  for (int64_t l = 0; l < lower(own->width - 8 * group, 8); l++)
+  for (int64_t l = 0; l < ndr_least(own->width - 8 * group, 8); l++)
     ndr_scan_words_move(words, all->out_of_place, from + l * stage_step(rows) * words->to_bytes,
                         to + l * lines->result * words->to_bytes, scan->result, rows);
 }
@@ -156,7 +154,7 @@ static void scan_transposed(const job *all, tile *own, int64_t group, int64_t fi
   const ndr_scan_words *words = &all->config->words;
   int64_t at = 8 * group * words->bytes, rows, step = stage_step(end - first);
   for (int64_t row = first; row < end; row += rows) {
-    rows = lower(end - row, NDR_SCAN_CHUNK);
+    rows = ndr_least(end - row, NDR_SCAN_CHUNK);
     transpose_rows(all, own, group, row, rows);
     ndr_scan_octet_scan(words, own->words, rows, 1, own->sums + at, words->sequential ? NULL : own->before + at,
                         all->problem->exclusive);
@@ -191,7 +189,7 @@ static void scan_short(const job *all, tile *own, stage *own_stage) {
 /* ---- runs of rows ---- */
 
 static int64_t end_of(const job *all, int64_t number) {
-  return lower((number + 1) * NDR_SCAN_RUN, all->problem->length);
+  return ndr_least((number + 1) * NDR_SCAN_RUN, all->problem->length);
 }
 
 /* The sums of a run. */
@@ -201,12 +199,12 @@ static void add_run(const job *all, int64_t number, tile *own) {
   ndr_scan_words_fill(words, words->nothing, own->sums, own->width);
   for (int64_t g = 0; all->config->transposed && 8 * g < own->width; g++)
     for (int64_t row = number * NDR_SCAN_RUN; row < end; row += rows) {
-      rows = lower(end - row, NDR_SCAN_CHUNK);
+      rows = ndr_least(end - row, NDR_SCAN_CHUNK);
       transpose_rows(all, own, g, row, rows);
       ndr_scan_octet_fold(words, own->words, rows, 1, own->sums + 8 * g * words->bytes);
     }
   for (int64_t row = number * NDR_SCAN_RUN; !all->config->transposed && row < end; row += rows) {
-    rows = lower(end - row, all->config->rows);
+    rows = ndr_least(end - row, all->config->rows);
     load_rows(all, own, row, rows);
     words->loops.fold(own->words, rows, own->width, own->sums);
   }
@@ -225,7 +223,7 @@ static void scan_run(const job *all, int64_t number, tile *own, stage *own_stage
     return;
   }
   for (int64_t row = first; row < end; row += rows) {
-    rows = lower(end - row, all->config->rows);
+    rows = ndr_least(end - row, all->config->rows);
     load_rows(all, own, row, rows);
     words->loops.scan(own->words, rows, own->width, own->sums, words->sequential ? NULL : own->before,
                       all->problem->exclusive);
@@ -331,15 +329,15 @@ static int64_t short_lines(const ndr_scan_problem *problem) {
   if (length < 1 || problem->scan_count != 1 || scan->stride != 1 || scan->result != 1 || lines->stride != length ||
       lines->result != length || step * length > NDR_SCAN_CHUNK || lines->size < 8 * step)
     return 0;
-  int64_t most = lower(NDR_SCAN_CHUNK / length, lines->size / 8);
+  int64_t most = ndr_least(NDR_SCAN_CHUNK / length, lines->size / 8);
   return most / step * step;
 }
 
 static int64_t widest_tile(const ndr_scan_problem *problem) {
   if (short_lines(problem) > 0) return 8 * short_lines(problem);
   int64_t most = MOST_LANES, length = problem->length < NDR_SCAN_RUN ? problem->length : NDR_SCAN_RUN;
-  if (is_transposed(problem)) most = lower(TRANSPOSED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
-  return lower(problem->kept[0].size, most);
+  if (is_transposed(problem)) most = ndr_least(TRANSPOSED / (8 * stage_step(length)), MOST_LANES / 8) * 8;
+  return ndr_least(problem->kept[0].size, most);
 }
 
 static void configure(ndr_scan_plan *plan) {
@@ -358,7 +356,7 @@ static void configure(ndr_scan_plan *plan) {
     config->width = (config->width + 1) / 2;
   if (config->transposed && !config->compact && config->width > 8 && outer * (inner / config->width) < wanted)
     config->width = 8;
-  config->rows = lower(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
+  config->rows = ndr_least(NDR_SCAN_CHUNK * 8 / config->width, NDR_SCAN_CHUNK);
   if (config->rows < 1) config->rows = 1;
   config->dense = is_dense(problem);
   config->tiles = (inner + config->width - 1) / config->width;
@@ -375,15 +373,26 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   return ndr_scan_words_reject(problem);
 }
 
-/* In nanoseconds, measured as the cost of lines.c: an element, and what a row of a tile takes beside its elements. */
-static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
+/* In nanoseconds, measured as the cost of lines.c: an element of lines that are transposed in groups of eight, the last
+ * of which takes as long with fewer lines, and then has them loaded one by one; and what each of their rows takes. */
+static double transposed_cost(double width) {
+  const double WHOLE_GROUPS = 0.42, PART_OF_GROUP = 0.63, ROW = 0.5;
+  double groups = ceil(width / 8);
+  return ((8 * groups > width ? PART_OF_GROUP : WHOLE_GROUPS) * 8 * groups + ROW) / width;
+}
+
+/* The same of lines whose rows are read as they lie. */
+static double cost_as_it_lies(const ndr_scan_problem *problem, double width) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), stride = problem->kept[0].stride * bytes;
-  double width = (double)widest_tile(problem), eights = ceil(width / 8); /* lines that are transposed at a time */
   double element = stride <= bytes ? 0.6 : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5 : 5;
-  double row = is_dense(problem) ? 4 : 40;
+  return element + (is_dense(problem) ? 4 : 40) / width;
+}
+
+static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
+  double width = (double)widest_tile(problem);
+  double element = is_transposed(problem) ? transposed_cost(width) : cost_as_it_lies(problem, width);
   (void)device;
-  if (is_transposed(problem)) element = (fmod(width, 8) ? 0.63 : 0.42) * 8 * eights / width, row = 0.5;
-  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + row / width);
+  return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * element;
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

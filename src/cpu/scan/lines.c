@@ -1,10 +1,12 @@
 /* Family lines: a line is cut into runs, eight of which are scanned side by side. First each run is added up; then what
- * stands before each is known, and the runs, which are in the cache now, are scanned from there. A few lines that lie
+ * stands before each is known, and the runs, which are in the cache now, are scanned from there. Lines whose elements
+ * are combined in their order, or faster so than as runs, are scanned one element after the other. A few lines that lie
  * between each other, whose elements share cache lines, are cut together: their rows take turns. Any strides; several
  * scanned axes. */
 #include <math.h>
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/fold/fold.h"
 #include "cpu/scan/octet.h"
 #include "cpu/scan/scans.h"
@@ -109,10 +111,6 @@ static void store_results(const job *all, const block *own, int64_t e, int64_t c
 }
 
 /* ---- eight runs ---- */
-
-static int64_t lower(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 static int64_t run_of(const job *all) {
   return NDR_SCAN_RUN * all->config->period;
@@ -229,14 +227,14 @@ static int64_t elements_to_line(const job *all, const scanned *own) {
   return all->config->flat_results ? (int64_t)(-first % CACHE_LINE) / bytes : 0;
 }
 
-/* Products of floats, whose order is kept, and sums of integers by one thread, which take less time than transposing.
- */
+/* For products of floats, whose order is kept, and for sums of integers whose lines are in no chain: to add takes less
+ * time than to transpose. */
 static void scan_in_turn(const job *all, scanned *own, char *carry) {
   const ndr_scan_words *words = &all->config->words;
   const char *line = all->data + own->block.place.at * words->from_bytes;
   int64_t to_line = elements_to_line(all, own);
   for (int64_t e = 0, count; e < all->problem->length; e += count) {
-    count = lower(all->problem->length - e, e == 0 && to_line > 0 ? to_line : NDR_SCAN_CHUNK);
+    count = ndr_least(all->problem->length - e, e == 0 && to_line > 0 ? to_line : NDR_SCAN_CHUNK);
     if (all->config->flat) ndr_prefetch(line + e * words->from_bytes + AHEAD, count * words->from_bytes);
     load_elements(all, &own->block, e, count, own->words);
     words->loops.scan(own->words, count, 1, carry, NULL, all->problem->exclusive);
@@ -335,7 +333,8 @@ static void configure(ndr_scan_plan *plan) {
   config->flat_results = config->period > 1 || (problem->scan_count == 1 && problem->scan[0].result == 1);
   config->tasks.units = problem->lines / config->period;
   bool chained = !config->words.sequential && runs > 8 && threads > 1 && config->tasks.units < 4 * threads;
-  config->in_turn = config->words.sequential || (ndr_scan_words_quick(problem) && config->period == 1 && !chained);
+  config->in_turn =
+      config->words.sequential || (ndr_scan_words_sums_integers(problem) && config->period == 1 && !chained);
   config->runs = 8;
   int64_t bytes = NDR_SCAN_RUN * config->period * config->words.bytes;
   while (chained && 2 * config->runs * bytes <= WORDS_BYTES && runs / config->runs > 8 * threads) config->runs *= 2;
@@ -350,27 +349,35 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   return ndr_scan_words_reject(problem);
 }
 
-/* Measured on one core, in nanoseconds: an element that lies beside the next, or beside that of another line; one that
- * has a cache line to itself; and what a line takes beside its elements. */
+/* In nanoseconds, measured on one core. Of a line that is scanned in turn, an element (IN_TURN) and what the line takes
+ * beside its elements (LINE_IN_TURN); the same of runs (IN_RUNS, LINE_OF_RUNS), whose lanes a line of few runs leaves
+ * unused; an element of words that do not fill vectors (ONE_BY_ONE); of elements that do not lie beside each other, one
+ * of several in a cache line (APART) or the only one (ALONE), and what joins each to those before (JOIN). */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  const double IN_TURN = 0.45, IN_RUNS = 0.36, ONE_BY_ONE = 1.7, LINE = 30, RUNS = 400;
+  const double IN_TURN = 0.45, LINE_IN_TURN = 30, IN_RUNS = 0.36, LINE_OF_RUNS = 400, ONE_BY_ONE = 1.7, APART = 2,
+               ALONE = 4, JOIN = 1;
   double length = (double)problem->length + 1, lines = (double)problem->lines;
   int64_t bytes = problem->scan[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
   bool near = problem->scan_count == 0 || bytes == (int64_t)ndr_dtype_bytes(problem->dtype) || interleaved(problem) > 1;
   double unused = length < 8 * NDR_SCAN_RUN ? 8 / ceil(length / NDR_SCAN_RUN) : 1; /* lanes of a vector */
+  bool far = bytes <= -CACHE_LINE || bytes >= CACHE_LINE;
   (void)device;
-  if (!near) return 1e-9 * lines * length * ((bytes < 64 && bytes > -64 ? 2 : 4) * unused + 1);
-  if (ndr_scan_words_quick(problem) && interleaved(problem) == 1) return 1e-9 * lines * (length * IN_TURN + LINE);
-  if (!ndr_scan_words_eight(problem)) return 1e-9 * lines * length * ONE_BY_ONE;
-  return 1e-9 * lines * (length * IN_RUNS * unused + RUNS);
+  if (!near) return 1e-9 * lines * length * ((far ? ALONE : APART) * unused + JOIN);
+  if (ndr_scan_words_sums_integers(problem) && interleaved(problem) == 1)
+    return 1e-9 * lines * (length * IN_TURN + LINE_IN_TURN);
+  if (!ndr_scan_words_fill_vectors(problem)) return 1e-9 * lines * length * ONE_BY_ONE;
+  return 1e-9 * lines * (length * IN_RUNS * unused + LINE_OF_RUNS);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const lines_config *config = config_of(plan);
   size_t length = 0;
-  ndr_text_append(text, capacity, &length, "%lld lines at a time, %lld blocks of %lld runs of %d%s",
-                  (long long)config->period, (long long)config->tasks.blocks, (long long)config->runs, NDR_SCAN_RUN,
-                  config->tasks.chained ? " in a chain" : "");
+  if (config->in_turn)
+    ndr_text_append(text, capacity, &length, "each line in turn, %d elements at a time", NDR_SCAN_CHUNK);
+  else
+    ndr_text_append(text, capacity, &length, "%lld lines at a time, %lld blocks of %lld runs of %d%s",
+                    (long long)config->period, (long long)config->tasks.blocks, (long long)config->runs, NDR_SCAN_RUN,
+                    config->tasks.chained ? " in a chain" : "");
   return length;
 }
 

@@ -110,12 +110,16 @@ const char *ndr_scan_words_reject(const ndr_scan_problem *problem) {
   return ndr_op_is_own(problem->op) ? "it has the built-in operators only" : NULL;
 }
 
-bool ndr_scan_words_quick(const ndr_scan_problem *problem) {
+bool ndr_scan_words_sums_integers(const ndr_scan_problem *problem) {
   return problem->op == NDR_SUM && word_of(problem) == NDR_U64;
 }
 
-bool ndr_scan_words_eight(const ndr_scan_problem *problem) {
-  return problem->op != NDR_LOGSUMEXP && !(problem->op == NDR_PROD && ndr_dtype_is_float(problem->dtype));
+static bool is_sequential(const ndr_scan_problem *problem) {
+  return problem->op == NDR_PROD && ndr_dtype_is_float(problem->dtype);
+}
+
+bool ndr_scan_words_fill_vectors(const ndr_scan_problem *problem) {
+  return problem->op != NDR_LOGSUMEXP && !is_sequential(problem);
 }
 
 void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words) {
@@ -144,7 +148,7 @@ void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words)
   words->skip_nan = skips;
   words->elements_are_words = words->load == isa->load_word[log2_of(words->bytes)] && !pairs && !words->clean;
   words->words_are_results = words->store == words->move && !pairs;
-  words->sequential = problem->op == NDR_PROD && floats;
+  words->sequential = is_sequential(problem);
   put_beginnings(problem, word, words);
 }
 

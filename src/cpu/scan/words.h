@@ -26,10 +26,11 @@ typedef struct ndr_scan_words {
 
 /* NULL where the loops can scan the problem, else why not. */
 const char *ndr_scan_words_reject(const ndr_scan_problem *problem);
-/* Whether combining takes a cycle, and its order changes no bit: sums of integers. */
-bool ndr_scan_words_quick(const ndr_scan_problem *problem);
-/* Whether eight lanes are scanned in one vector. */
-bool ndr_scan_words_eight(const ndr_scan_problem *problem);
+/* Whether combining two words takes a cycle, and the order changes no bit. */
+bool ndr_scan_words_sums_integers(const ndr_scan_problem *problem);
+
+/* Whether eight lanes are combined as vectors: not pairs, nor products of floats, whose order is kept. */
+bool ndr_scan_words_fill_vectors(const ndr_scan_problem *problem);
 void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words);
 
 /* Writes a word `count` times. */

@@ -1,11 +1,14 @@
-#include "support/problem_arrays.h"
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): setenv
+#include "support/setting.h"
+
+#include <stdlib.h>
 
 #include "ndreduce/operator.h"
 #include "support/suite.h"
 
-void setting_free(setting *made) {
-  for (int a = 0; a < made->array_count; a++) array_free(&made->arrays[a]);
-  if (made->own) ndr_operator_destroy(made->own);
+void setting_free(setting *s) {
+  for (int a = 0; a < s->array_count; a++) array_free(&s->arrays[a]);
+  if (s->own) ndr_operator_destroy(s->own);
 }
 
 static void make_results(const ndr_problem *problem, outcome *made) {
@@ -20,8 +23,8 @@ static void make_results(const ndr_problem *problem, outcome *made) {
   }
 }
 
-void outcome_free(outcome *made) {
-  for (int i = 0; i < made->count; i++) array_free(&made->results[i]);
+void outcome_free(outcome *o) {
+  for (int i = 0; i < o->count; i++) array_free(&o->results[i]);
 }
 
 bool setting_run(const setting *s, const char *family, int threads, outcome *made) {
@@ -38,4 +41,11 @@ bool setting_run(const setting *s, const char *family, int threads, outcome *mad
   assert_ok(ndr_plan_execute_operands(plan, data, results, NULL, 0, NULL));
   ndr_plan_destroy(plan);
   return true;
+}
+
+void check_with_isa(const char *isa, void (*check_one)(rng *, ndr_dtype)) {
+  rng random = {test_seed()};
+  setenv("NDR_CPU_ISA", isa, 1);
+  for (int i = test_case_count(12); i > 0; i--)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_one(&random, (ndr_dtype)dtype);
 }

@@ -40,7 +40,8 @@
  * Expressions, from loosest to tightest: a ? b : c, || , &&, comparisons (< <= > >= == !=), + -, * /, unary - and !,
  * **. Comparisons do not chain; ** groups from the right, so that -x**2 is -(x**2). Expressions nest at most 64 deep.
  * Functions: sqrt exp log sin cos floor abs isnan, min(a, b), max(a, b), real imag conj, index(d) (of the element along
- * dim d of the whole array), poly(x, c) (c[0] + c[1] x + c[2] x^2 ...), and c[2] for an element of a vector parameter.
+ * dim d of the whole array), f64(x) (x as f64, or c128), poly(x, c) (c[0] + c[1] x + c[2] x^2 ...), and c[2] for an
+ * element of a vector parameter.
  * Of complex numbers there are + - * /, == and !=, ** with a whole number from 0 to 16, abs, isnan, real, imag, conj,
  * poly, and all updates but min= and max=.
  *
@@ -50,7 +51,9 @@
  * s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in arithmetic; integers
  * give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are computed as f32; a
  * power of integers needs a number of 0 or more as its exponent, else both become f64. Integers
- * wrap in their dtype, as NumPy's do: for the difference of two i16 write x * 1.0 - y.
+ * wrap in their dtype, as NumPy's do, and products of f32 are rounded to f32 before they are added up. f64(x) - y is
+ * the difference of two i16; a variance or a correlation, which subtracts sums of products from each other, needs
+ * f64(x) * y.
  *
  * Under skip_nan, places are left out where the element is NaN, or another array that an expression of the operator
  * reads.

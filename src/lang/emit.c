@@ -130,6 +130,7 @@ static int emit_node(const builder *b, const ndr_syntax_node *node, const ndr_ty
   case NDR_NODE_POWER: return emit_power(b, node, type->inner);
   case NDR_SYNTAX_POLY: return emit_poly(b, node, type->inner);
   case NDR_NODE_SELECT: return emit_select(b, node, type->inner);
+  case NDR_SYNTAX_F64: return emit(b, node->a, type->inner);
   case NDR_NODE_LESS:
   case NDR_NODE_LESS_EQUAL:
   case NDR_SYNTAX_GREATER:

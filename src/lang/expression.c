@@ -86,7 +86,7 @@ static int read_name(ndr_reader *r, ndr_span name) {
   if (*next == '(')
     return NDR_READ_FAIL(r, name.at,
                          "there is no function '%.*s'; there are sqrt, exp, log, sin, cos, floor, abs, isnan, "
-                         "min, max, real, imag, conj, index and poly",
+                         "min, max, real, imag, conj, f64, index and poly",
                          name.length, name.at);
   return NDR_READ_FAIL(r, name.at, "'%.*s' is neither an array, a parameter nor a state", name.length, name.at);
 }

@@ -13,9 +13,16 @@
  *   TOTAL      a: which update
  *   POLY       a: the argument, b: which parameter
  *   INTEGER, REAL, INDEX as nodes of programs do
+ *   F64        a: what becomes f64, or c128
  *   LENGTH     n, the number of elements that count; nothing else
  * and a, b, c for their operands otherwise. */
-enum { NDR_SYNTAX_GREATER = NDR_NODE_SELECT + 1, NDR_SYNTAX_GREATER_EQUAL, NDR_SYNTAX_POLY, NDR_SYNTAX_LENGTH };
+enum {
+  NDR_SYNTAX_GREATER = NDR_NODE_SELECT + 1,
+  NDR_SYNTAX_GREATER_EQUAL,
+  NDR_SYNTAX_POLY,
+  NDR_SYNTAX_F64,
+  NDR_SYNTAX_LENGTH
+};
 
 typedef struct ndr_span {
   const char *at; /* in the tree's text */

@@ -249,6 +249,12 @@ static ndr_status type_part(const term *t) {
   return NDR_OK;
 }
 
+/* Numbers, too, are no longer converted to what stands beside them. */
+static void type_f64(const term *t) {
+  ndr_dtype dtype = ndr_dtype_is_complex(t->a->dtype) ? NDR_C128 : NDR_F64;
+  set_type(t->type, dtype, dtype, false);
+}
+
 /* ---- names ---- */
 
 static void type_total(const term *t) {
@@ -281,6 +287,7 @@ static ndr_status type_node(const term *t) {
   case NDR_NODE_REAL_PART:
   case NDR_NODE_IMAGINARY_PART:
   case NDR_NODE_CONJUGATE: return type_part(t);
+  case NDR_SYNTAX_F64: type_f64(t); return NDR_OK;
   case NDR_NODE_NOT:
   case NDR_NODE_ISNAN: set_type(t->type, NDR_BOOL, NDR_BOOL, t->a->weak); return NDR_OK;
   case NDR_NODE_AND:

@@ -28,6 +28,7 @@ const ndr_word ndr_words[] = {
     {"real", NDR_NODE_REAL_PART, 1, NDR_BIND_PRIMARY},
     {"imag", NDR_NODE_IMAGINARY_PART, 1, NDR_BIND_PRIMARY},
     {"conj", NDR_NODE_CONJUGATE, 1, NDR_BIND_PRIMARY},
+    {"f64", NDR_SYNTAX_F64, 1, NDR_BIND_PRIMARY},
     {"min", NDR_NODE_MINIMUM, 2, NDR_BIND_PRIMARY},
     {"max", NDR_NODE_MAXIMUM, 2, NDR_BIND_PRIMARY},
     {"index", NDR_NODE_INDEX, 1, NDR_BIND_PRIMARY},

@@ -60,6 +60,11 @@ def tas(folder, *names):
     return np.concatenate([h5py.File(folder.file(name))["tas"][()].astype("f8") for name in names])
 
 
+def correlation(x, y):
+    x, y = x - x.mean(0), y - y.mean(0)
+    return (x * y).sum(0) / np.sqrt((x * x).sum(0) * (y * y).sum(0))
+
+
 def expected(folder, command):
     """What is in the file that a command writes: variable -> values."""
     x = tas(folder, "tas.nc")
@@ -130,6 +135,7 @@ def check_what_they_print(folder):
         "mask.nc": [(x * weights * land).sum((1, 2)) / (weights * land).sum()],
         "hot(": [(x > 303.15).sum(0)],
         "rmse(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2).mean(0))],
+        "corr(": [correlation(tas(folder, "a.nc"), tas(folder, "b.nc"))],
     }
     for command in examples():
         if any(word in ("-o", "--output", "--part") for word in shlex.split(command)):

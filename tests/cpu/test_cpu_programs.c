@@ -28,6 +28,7 @@ static const char *const texts[] = {
     "first(x, y): a += x, b += y -> a - b",
     "pair(x, y): s += x * conj(y), t += abs(x - y) -> real(s) + t",
     "ratio(x, y): s += x / (y * y + 1) -> s",
+    "wide(x, y): s += f64(x) * y, q += f64(x) * x -> s + q",
     "curve(x; c[3]): s += poly(x, c), m min= isnan(x) ? 7 : 8 -> s * m",
 };
 enum { TEXTS = sizeof texts / sizeof *texts };

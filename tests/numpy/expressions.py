@@ -118,11 +118,13 @@ class Tree:
     def unary(self, depth):
         a = self.array_term(depth + 1)
         value = np.asarray(a.value)
-        kind = self.pick("-", "abs", "sqrt", "floor", "exp", "sin", "isnan")
+        kind = self.pick("-", "abs", "sqrt", "floor", "exp", "sin", "isnan", "f64")
         if kind == "-":
             return Term(f"(-{a.text})", -value.astype(arithmetic_dtype(value.dtype)), a.inexact)
         if kind == "abs":
             return Term(f"abs({a.text})", np.abs(value.astype(arithmetic_dtype(value.dtype))), a.inexact)
+        if kind == "f64":
+            return Term(f"f64({a.text})", value.astype(np.float64), a.inexact)
         if kind == "isnan":
             return Term(f"isnan({a.text})", np.isnan(value), a.inexact)
         if kind == "floor" and (a.inexact or value.dtype.kind != "f"):

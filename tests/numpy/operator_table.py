@@ -44,10 +44,15 @@ EXPRESSIONS = [
     ('x < y ? x : y', lambda x, y: np.where(x < y, x, y), 'biuf'),
     ('floor(x)', lambda x, y: np.floor(x), 'iuf'),
     ('sqrt(x)', lambda x, y: np.sqrt(x), 'f'),
+    ('f64(x) * x', lambda x, y: wide(x) * x, 'biufc'),
     ('isnan(x)', lambda x, y: np.isnan(x), 'biufc'),
     ('real(x) - imag(y)', lambda x, y: x.real - y.imag, 'iufc'),
     ('conj(x)', lambda x, y: np.conj(x), 'iufc'),
 ]
+
+
+def wide(x):
+    return x.astype(np.complex128 if x.dtype.kind == 'c' else np.float64)
 
 
 def value_of(dtype, rng):

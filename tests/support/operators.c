@@ -27,6 +27,7 @@ static const struct {
     {"a(x): s += sin(x) + cos(x) + floor(x / 3) -> s", 0},
     {"a(x): s += isnan(x) || x < -2 -> s", 0},
     {"a(x): s += x / 3, m max= -x -> s - m", 0},
+    {"a(x): q += f64(x) ** 2, s += x -> q - s * s / n", 0},
     {"a(x): s += min(x, 3) * max(x, -3) -> s", 0},
     {"a(x; a, b, c, d): s += a * x + b, t += c * x + d -> s - t", 4},
     {"a(x): n += 1 -> n", 0},
@@ -35,6 +36,7 @@ static const struct {
 static const char *const pairs[] = {
     "a(x, y): s += (x - y) ** 2, n += 1 -> sqrt(s / n)",
     "a(x, y): s += x * y -> s",
+    "a(x, y): s += f64(x) * y - x -> s",
     "a(x, y): s += y > 0 ? x : 0, m max= y -> m > 0 ? s / m : s",
     "a(x, y): n += x > y -> n",
     "a(x, y): s += y - index(0) -> s / n",

@@ -18,7 +18,7 @@ SANITIZED = "--sanitized" in sys.argv[2:]
 COUNTS = (2, 5) if SANITIZED else (1, 2, 5, 40)
 
 # What stands in a file may be anybody's. These are as long as the words that they replace.
-MORE = "evil: its command line does more than --part would have kept"
+MORE = "evil: its command line has options that --part does not take"
 EVIL = (
     (b"-ovictim\x1f-kk", 2, MORE),
     (b"-qkovictim\x1f-", 2, MORE),

@@ -56,6 +56,7 @@ typedef struct h5gpured_options {
   ndr_weighting weighting;
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
+  char *weights_comment;        /* "weighted by the cosine of lat"; NULL without weights */
   ndr_h5_device device;
   int device_id; /* DEALT_DEVICE until ranks_start has found this process's GPU of its machine */
   int64_t memory;
@@ -269,7 +270,6 @@ typedef struct weights {
   DLTensor tensor;
   ndr_h5_dataset *dataset;
   const char *units; /* "" for those of coordinates; NULL: weights are numbers */
-  char *comment;     /* "weighted by the cosine of lat" */
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;

@@ -63,7 +63,7 @@ static void print_after(const char *before, const char *text, FILE *stream) {
   cli_print_visible(text, stream);
 }
 
-/* "y=b.nc", as it was given. Returns whether it was. */
+/* "y=b.nc", as it was given. False if --with has no such name. */
 static bool print_with(const h5gpured_options *options, const char *before, const char *name, FILE *stream) {
   int count;
   const named_value *with = find_with(options, name, &count);
@@ -75,7 +75,7 @@ static bool print_with(const h5gpured_options *options, const char *before, cons
 }
 
 /* ", weighted by the cosine of lat, where x > 0, with y=b.nc": what the operators from `begin` to `end` take beside the
- * dataset. valid counts as without weights. */
+ * dataset. valid ignores weights. */
 static void print_besides(const answer *a, int begin, int end, FILE *stream) {
   const besides *b = a->besides;
   bool weighted = false, reads[MOST_BESIDES] = {false};
@@ -83,7 +83,7 @@ static void print_besides(const answer *a, int begin, int end, FILE *stream) {
     weighted |= a->options->weights && a->ops[op] != NDR_VALID;
     for (int i = 0; i < b->count; i++) reads[i] |= besides_is_read_by(b, i, a->ops[op]);
   }
-  print_after(", ", weighted ? b->by.comment : NULL, stream);
+  print_after(", ", weighted ? a->options->weights_comment : NULL, stream);
   print_after(", where ", a->options->where, stream);
   const char *before = ", with ";
   for (int i = 0; i < b->count; i++)

@@ -193,9 +193,9 @@ def check_names_mean_one_array(folder):
     none = ["none.nc:/x", "-d", "time"]
     for arguments, expected in (
             (["--op", "d(x, y): s += x - y -> s", "--with", "x=b.nc", "--with", "y=c.nc"],
-             "--with x=b.nc: to the operator d, x is the dataset that is reduced"),
+             "--with x=b.nc: to the operator d, x is the element"),
             (["--op", "d(t, y): s += t - y -> s", "--with", "t=b.nc", "--with", "y=c.nc", "--where", "t > 1"],
-             "--with t=b.nc: to the operator d, t is the dataset that is reduced"),
+             "--with t=b.nc: to the operator d, t is the element"),
             (["--op", "mean", "--op", "d(z): s += z -> s", "--where", "lat > 0 && z > 1"],
              "--where: to the operator d, z is the element, which a condition calls x"),
             (["--op", "d(z, x): s += z - x -> s", "--where", "x > 1"],

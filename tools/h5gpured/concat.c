@@ -60,7 +60,7 @@ bool members_agree(members *m) {
   bool good = !m->path || !patterns_expand(&wanted, m->path) || members_refuse(m, "out of memory");
   for (int i = 1; i < m->options->input_count && good; i++) {
     members other;
-    good = members_list(m->options, i, &other) && has_all(m, &other) && has_no_more(m, &other, &wanted);
+    good = members_read(m->options, i, &other) && has_all(m, &other) && has_no_more(m, &other, &wanted);
     members_free(&other);
   }
   patterns_free(&wanted);

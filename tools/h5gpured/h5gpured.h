@@ -31,7 +31,7 @@ typedef struct h5gpured_options {
   uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
-  char **files;       /* those of the inputs, where --output or JSON has to know them; else NULL */
+  char **files;       /* the files of the inputs, if --output or JSON needs them; else NULL */
   const char *select; /* NULL: not given */
   char *select_along; /* under --concat: the part that it takes along the series, or NULL */
   const char *dims;
@@ -143,6 +143,9 @@ int concat_dim(const h5gpured_options *options, const ndr_h5_info *info);
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
                        const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
+/* Whether a file has a dataset of that path, of elements of any type, and whatever its attributes say of them. */
+bool input_has(const h5gpured_options *options, const char *file, const char *path);
+
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
 
@@ -235,9 +238,9 @@ void members_free(members *m);
 /* Whether the other variables of the file are copied. */
 bool members_are_copied(const members *m);
 
-/* The datasets of an input's file, of which none is chosen; it is not known which are data. After a complaint false. To
- * be freed even then. */
-bool members_list(const h5gpured_options *options, int input, members *m);
+/* Lists the datasets of an input's file; `chosen` and `data` are not set. After a complaint false. To be freed even
+ * then. */
+bool members_read(const h5gpured_options *options, int input, members *m);
 
 /* Finds out which of them are data; after a complaint false. */
 bool members_mark_data(members *m);
@@ -368,16 +371,15 @@ char *with_text(const h5gpured_options *options, const char *path, const char *v
 /* The text with the part behind it, unless it has one of its own. To be freed; NULL where there is no memory. */
 char *with_part(const char *text, const char *part);
 
-/* What the attributes of results say of such texts: FILE:/PATH[PART], or /PATH[PART] of the input's file, as a word of
- * a shell, which has blanks and semicolons only in quotes; and a blank between those of a series. To be freed; NULL
- * where there is no memory. */
-char *with_source(int count, char *const *texts);
+/* How attributes name these datasets: FILE:/PATH[PART], or /PATH[PART] of the input's file, each quoted as for a shell,
+ * with blanks between. To be freed; NULL where there is no memory. */
+char *with_source(int count, const char *const *texts);
 
 /* Whether a text is FILE, or FILE[PART], without a dataset. */
 bool names_file_alone(const char *text);
 
-/* Complains of an option that is such a text: names the datasets of the file whose dims the reduced one has, as `info`
- * describes it. Returns false. */
+/* Complains of an option, as "--where" or "--with y=", that is such a text: names the datasets of the file whose dims
+ * the reduced one has, as `info` describes it. Returns false. */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text);
 

@@ -42,6 +42,16 @@ void allow_many_files(void) {
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+bool input_has(const h5gpured_options *options, const char *file, const char *path) {
+  ndr_h5_access access = input_access(options);
+  ndr_h5_dataset *dataset;
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return false;
+  ndr_h5_close(dataset);
+  return true;
+}
+
 static bool split_one(const h5gpured_options *options, const char *input, char **file, char **path) {
   if (ndr_h5_split(input, file, path) != NDR_OK) return fail();
   bool pattern = path_is_pattern(options, *file, *path);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
+#include "h5gpured/operators.h"
 
 /* What an array is found for. */
 typedef struct {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
 
 /* `one`, a variable of `its_file`, is not in `file`. */
 static bool refuse(const members *m, const char *its_file, const member *one, const char *file) {

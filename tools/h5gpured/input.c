@@ -4,7 +4,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
+#include "h5gpured/ranks.h"
 
 /* Inputs may be one file named twice, or opened again for weights: what has been said of it is known. */
 static bool was_said(const char *sentence) {

@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "cli/streams.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/ranks.h"
+#include "h5gpured/results.h"
 
 /* The signal that has asked for the work to stop. */
 static volatile sig_atomic_t stopped_by;

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "common/operator_text.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/operators.h"
 
 const char *op_name(const h5gpured_options *options, int i) {
   return options->op_names[i] ? options->op_names[i] : ndr_op_name(options->ops[i]);

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "h5gpured/besides.h"
 #include "h5gpured/check.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/ranks.h"
 #include "ndreduce/scan.h"
 
 static const cli tool; /* its rows follow the functions that they name */

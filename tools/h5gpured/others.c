@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
+#include "h5gpured/output.h"
 
 enum { SHOWN = 3 };
 

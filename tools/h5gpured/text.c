@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/number.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/results.h"
 
 /* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
  * OUTER_EDGE, in all about ROWS rows. */

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
 
 enum { MOST_LIST = 400 };
 

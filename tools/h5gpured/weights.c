@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/operators.h"
 
 /* The library's sentences on the dataset begin with its name. */
 static const char *last_reason(const char *where) {

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
 
 char *with_text(const h5gpured_options *options, const char *path, const char *value) {
   char *file = NULL, *own = NULL, *text;

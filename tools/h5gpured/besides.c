@@ -87,7 +87,7 @@ static ndr_status open_text(const search *s, const char *text, const ndr_h5_acce
 }
 
 /* Refuses FILE alone, as with_text leaves it if the file has no dataset of the same path. */
-static bool names_dataset(const search *s, const named_value *with, const char *text) {
+static bool check_file_alone(const search *s, const named_value *with, const char *text) {
   char option[DIM_CHARS];
   if (!names_file_alone(text)) return true;
   snprintf(option, sizeof option, "--with %.*s=", with->length < 300 ? with->length : 300, with->name);
@@ -106,7 +106,7 @@ static bool open_series(const search *s, const named_value *name, const char *pa
     if (!is_named(with, name->name, name->length)) continue;
     texts[count] = with_text(s->options, s->info->dataset, with->value);
     parts[count] = texts[count] ? with_part(texts[count], part) : NULL;
-    good = (parts[count] || fail_memory(s)) && names_dataset(s, with, texts[count]);
+    good = (parts[count] || fail_memory(s)) && check_file_alone(s, with, texts[count]);
     count++;
   }
   good = good && ((*source = with_source(count, (const char *const *)texts)) || fail_memory(s));
@@ -200,7 +200,7 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   char **source = &s->b->sources[s->b->count - 1];
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  if (is_other_path(s, with, operand->dataset)) return names_dataset(s, with, with->value);
+  if (is_other_path(s, with, operand->dataset)) return check_file_alone(s, with, with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);

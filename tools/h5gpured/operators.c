@@ -66,7 +66,7 @@ static bool head_read(head *h, ndr_op op) {
 }
 
 static bool same_text(const char *a, int a_length, const char *b, int b_length) {
-  return a_length == b_length && strncmp(a, b, (size_t)a_length) == 0;
+  return a && a_length == b_length && strncmp(a, b, (size_t)a_length) == 0;
 }
 
 static bool is_name(const char *name, int length, const char *other) {

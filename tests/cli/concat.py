@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Files of --concat that have not the same variables: concat.py TOOL"""
+"""Files of --concat that do not have the same variables: concat.py TOOL"""
 import os
 import sys
 
@@ -27,7 +27,7 @@ def make(folder, name, start, *moving, fixed=("orog",), bounds=True):
 
 def lacks(folder, *arguments, named, lacking, along=" along time"):
     """One line says it, whether results are written or printed, and nothing is written."""
-    line = (f"h5gpured: {named}: {lacking} has no such variable{along}, and --concat joins what all files have; name it for each, as "
+    line = (f"h5gpured: {named}: {lacking} has no such variable{along}; --concat joins only what all files have: name that, as "
             "'FILE:/{tas,pr}'\n")
     for output in (["-o", "out.nc"], []):
         out, errors = folder.run(*arguments, *output, status=1)
@@ -55,6 +55,21 @@ def check_variables_that_are_reduced(folder):
     assert set(answers(folder, *series, "a.nc:/*", "c.nc:/*")) == {"/tas", "/pr"}
 
 
+def check_patterns_that_differ(folder):
+    """What is reduced is found by the first one; FILE alone has none, and a part is no part of it."""
+    make(folder, "a.nc", 0, "tas", "pr")
+    make(folder, "b.nc", 4, "tas", "pr", "hus")
+    series = ("--concat", "time", "-d", "time")
+    for first, second, said in (
+            ("a.nc:/{tas,pr}", "b.nc:/hus*", "b.nc:/hus*: its pattern differs from the first one, /{tas,pr}"),
+            ("a.nc:/{tas,pr}[...]", "b.nc:/{tas,pr,hus}[...]", "b.nc:/{tas,pr,hus}: its pattern differs from the first one, /{tas,pr}"),
+            ("a.nc", "b.nc:/t*", "b.nc:/t*: has a pattern, and the first input, a.nc, has none")):
+        out, errors = folder.run(*series, first, second, status=1)
+        assert (out, errors) == (b"", f"h5gpured: --concat: {said}\n"), (out, errors)
+    for second in ("b.nc", "b.nc:/{tas,pr}", "b.nc:{tas,pr}", "b.nc:/{tas,pr}[time=2001:]"):
+        assert set(answers(folder, *series, "a.nc:/{tas,pr}", second)) == {"/tas", "/pr"}, second
+
+
 def check_variables_that_are_copied(folder):
     """Those along the series are joined as results are; others are those of the first file."""
     make(folder, "a.nc", 0, "tas", "index")
@@ -62,14 +77,14 @@ def check_variables_that_are_copied(folder):
     series = ("--concat", "time", "-d", "lat", "-q", "-o", "out.nc")
     for first, second in (("a.nc", "b.nc"), ("b.nc", "a.nc")):
         _, errors = folder.run(*series, first, second, status=1)
-        assert errors.startswith("h5gpured: a.nc:/index: b.nc has no such variable along time, "), errors
+        assert errors.startswith("h5gpured: a.nc:/index: b.nc has no such variable along time; "), errors
     assert set(answers(folder, "--concat", "time", "-d", "lat", "a.nc", "b.nc")) == {"/tas", "/orog"}  # nothing is copied
     make(folder, "c.nc", 0, "tas", fixed=("land", "orog"))
     with folder.reduce("--concat", "time", "b.nc", "c.nc", "-d", "time") as out:
         assert "land" in out and "orog" not in out
     make(folder, "d.nc", 0, "tas")
     _, errors = folder.run("--concat", "new:m", "c.nc", "d.nc", "-d", "m,time", "-o", "stacked.nc")
-    assert errors == "h5gpured: c.nc: left out what is not the same in all files: /land\n", errors
+    assert errors == "h5gpured: c.nc: left out what is not in all files, or not the same in them: /land\n", errors
     with h5py.File(folder.file("stacked.nc")) as out:
         assert "orog" in out and "land" not in out
 
@@ -81,7 +96,7 @@ def check_what_only_describes_data(folder):
     with h5py.File(folder.file("a.nc"), "r+") as file:
         file["label"] = np.array([b"x"] * 4)
         attach(file["label"], file["time"])
-    for files, said in ((("a.nc", "b.nc"), "h5gpured: a.nc: left out what is not the same in all files: /label\n"), (("b.nc", "a.nc"), "")):
+    for files, said in ((("a.nc", "b.nc"), "h5gpured: a.nc: left out what is not in all files, or not the same in them: /label\n"), (("b.nc", "a.nc"), "")):
         _, errors = folder.run("--concat", "time", *files, "-d", "lat", "-o", "out.nc", "--overwrite")
         assert errors == said, errors
         with h5py.File(folder.file("out.nc")) as out:

@@ -196,12 +196,12 @@ def check_whole_files(folder):
         assert out["t"].shape == (4, 2, 5) and out["index"].shape == (4,) and "orog" not in out
     make_whole(folder, "b.nc", 2, orography=8)
     out, errors = folder.run(*stack, "-d", "member,time", "--op", "mean", "-o", "out.nc", "--overwrite")
-    assert errors == "h5gpured: a.nc: left out what is not the same in all files: /orog\n", errors
+    assert errors == "h5gpured: a.nc: left out what is not in all files, or not the same in them: /orog\n", errors
     assert b"out.nc:/place  strings  copy of" in out and b"orog" not in out, out
     with h5py.File(folder.file("b.nc"), "a") as file:
         del file["index"]
     errors = folder.run(*stack, "-d", "time", "--op", "mean", "-o", "out.nc", "--overwrite", status=1)[1]
-    assert errors.startswith("h5gpured: a.nc:/index: b.nc has no such variable, and --concat joins what all files have"), errors
+    assert errors.startswith("h5gpured: a.nc:/index: b.nc has no such variable; --concat joins only what all files have: "), errors
     with h5py.File(folder.file("b.nc"), "a") as file:
         file["index"] = np.zeros(5)
         attach(file["index"], file["lon"])

@@ -18,7 +18,8 @@ SANITIZED = "--sanitized" in sys.argv[2:]
 COUNTS = (2, 5) if SANITIZED else (1, 2, 5, 40)
 
 # What stands in a file may be anybody's. These are as long as the words that they replace.
-MORE = "evil: its command line does more than --part would have kept"
+MORE = "evil: its command line has options that --part does not take"
+ONE = "parts must be of one command\n"
 EVIL = (
     (b"-ovictim\x1f-kk", 2, MORE),
     (b"-qkovictim\x1f-", 2, MORE),
@@ -101,13 +102,13 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "s2"], 1, "parts 1,3 of 3 are missing")
     refused(["--merge", "fourth"], 1, "parts 1,3-4 of 4 are missing")
     refused(["--merge", "s1", "s2", "s3", "s2"], 1, "s2: is part 2 of 3, as s2 is")
-    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made with --op max, s1 with --op sum,var\n")
-    for more, said in ((["--skipna"], "other: was made with --skipna, s1 without\n"),
-                       (["--where", "x > 1", "-k"], "other: was made with --keepdims --where 'x > 1', s1 without\n")):
+    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made with --op max, s1 with --op sum,var; " + ONE)
+    for more, said in ((["--skipna"], "other: was made with --skipna, s1 without; " + ONE),
+                       (["--where", "x > 1", "-k"], "other: was made with --keepdims --where 'x > 1', s1 without; " + ONE)):
         run(tool, folder, *job, *more, "--part", "2/3", "--state", "other", "-t", "1")
         refused(["--merge", "s1", "other", "s3"], 1, f"--merge: {said}")
     run(tool, folder, *job[:3], "--part", "2/3", "--state", "other")
-    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made without --op sum,var, unlike s1\n")
+    refused(["--merge", "s1", "other", "s3"], 1, "--merge: other: was made without --op sum,var, unlike s1; " + ONE)
     for option in (["--op", "max"], ["-d", "0"], ["--raw"], ["--where", "x > 1"], ["--scan", "sum"], ["--list"], ["--part", "1/2", "--state", "s"]):
         refused(["--merge", *option, "s1", "s2", "s3"], 2, "--merge", "--list" if option == ["--list"] else
                 "--dims" if option[0] == "-d" else option[0])
@@ -125,10 +126,12 @@ def check_refusals(tool, folder, problems):
     run(tool, folder, *job, "-k", "--part", "2/3", "--state", "other")
     with open(os.path.join(folder, "other"), "rb") as file:
         good = file.read()
-    for words in (b"--op\x1f-k\x1f--st", b"--unknown=1", b"a.nc\x1fb.nc\x1f--"):
+    for words, said in ((b"--op\x1f-k\x1f--st", "has partial states of another job (keepdims "),
+                        (b"--unknown=1", "has partial states of another job (keepdims "),
+                        (b"a.nc\x1fb.nc\x1f--", "was made with a.nc b.nc -k --part 2/3 --state other, s1 with --op sum,var; " + ONE)):
         with open(os.path.join(folder, "evil"), "wb") as file:
             file.write(sealed(good.replace(b"--op\x1fsum,var", words.ljust(12, b"k"))))
-        refused(["--merge", "s1", "evil", "s3", "-o", "bad.nc"], 1, "--merge: evil: ")
+        refused(["--merge", "s1", "evil", "s3", "-o", "bad.nc"], 1, f"--merge: evil: {said}")
     left = [name for name in os.listdir(folder) if "bad.nc" in name]
     if left:
         problems.append(f"a refused merge left {left}")
@@ -163,7 +166,7 @@ def check_refusals(tool, folder, problems):
     with open(os.path.join(folder, "s2"), "wb") as file:
         file.write(good)
     size = os.path.getsize(os.path.join(folder, "a.nc"))
-    refused(["--merge", "s1", "s2", "s3"], 1, f"--merge: s1: has partial states of another file: a.nc had {size - 8} bytes, and has {size} now\n")
+    refused(["--merge", "s1", "s2", "s3"], 1, f"--merge: s1: has partial states of another version of a.nc, which had {size - 8} bytes and has {size} now\n")
     check_changed_series(tool, folder, refused, problems)
 
 
@@ -181,7 +184,7 @@ def check_changed_series(tool, folder, refused, problems):
         with open(os.path.join(folder, name), "r+b") as file:
             file.seek(-1, os.SEEK_END)
             file.write(b"1")
-        refused(["--merge", "s1", "s2"], 1, f"--merge: s1: has partial states of another file: {name} has other contents now\n")
+        refused(["--merge", "s1", "s2"], 1, f"--merge: s1: has partial states of another version of {name}, which has other contents now\n")
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def check_series_have_no_file_without_a_dataset(folder):
         file["w"] = np.arange(8.0).reshape(4, 2)
     _, errors = folder.run("--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", FIT, "--with", "y=b.nc:/z", "--with", "y=other.nc",
                            status=1)
-    assert "a.nc and 1 more:/x: --with other.nc: name a dataset" in errors, errors
+    assert "a.nc and 1 more:/x: --with y=other.nc: name a dataset" in errors, errors
 
 
 def check_sources_of_merged_parts(folder):
@@ -140,7 +140,10 @@ def check_numbers_of_conditions(folder):
     make_inputs(folder)
     with folder.reduce("a.nc:/x", "-d", "time", "--op", "mean", "--where", "z > t && lat < u", "--set", "t=1.5", "--set", "u=-2") as out:
         found = attributes(out["x"])
-    assert found["ndreduce_where"] == "z > 1.5 && lat < (-2.0)" and "cell_methods" in found, found
+    assert found["ndreduce_where"] == "z > 1.5 && lat < (-2.0)" and found["cell_methods"] == "time: mean (where a condition holds)", found
+    with folder.reduce("a.nc:/x", "-d", "time", "--op", "mean", "--where", "z > t && lat < u", "--set", "t=1.5", "--set", "u=2") as out:
+        found = attributes(out["x"])
+    assert found["ndreduce_where"] == "z > 1.5 && lat < 2.0" and found["cell_methods"] == "time: mean (where z > 1.5 && lat < 2.0)", found
 
 
 def check_json_has_all_files(folder):
@@ -149,8 +152,11 @@ def check_json_has_all_files(folder):
     with h5py.File(folder.file("a.nc"), "r+") as file:
         file["flat"] = np.arange(2.0)
         attach(file["flat"], file["lat"])
-    read = lambda *arguments: {(item["dataset"], item["op"]): (item["file"], item.get("files")) for item in
-                               map(json.loads, folder.run(*arguments, "--json", "-q")[0].splitlines())}
+
+    def read(*arguments):
+        items = map(json.loads, folder.run(*arguments, "--json", "-q")[0].splitlines())
+        return {(item["dataset"], item["op"]): (item["file"], item.get("files")) for item in items}
+
     assert read("a.nc:/x", "-d", "time") == {("/x", "sum"): ("a.nc", None)}
     series = ("a.nc and 2 more", ["a.nc", "b.nc", "c.nc"])
     assert read("--concat", "time", "a.nc:/x", "b.nc/x", "c.nc:/x[0:2]", "-d", "time") == {("/x", "sum"): series}
@@ -193,9 +199,9 @@ def check_names_mean_one_array(folder):
     none = ["none.nc:/x", "-d", "time"]
     for arguments, expected in (
             (["--op", "d(x, y): s += x - y -> s", "--with", "x=b.nc", "--with", "y=c.nc"],
-             "--with x=b.nc: to the operator d, x is the dataset that is reduced"),
+             "--with x=b.nc: to the operator d, x is the element"),
             (["--op", "d(t, y): s += t - y -> s", "--with", "t=b.nc", "--with", "y=c.nc", "--where", "t > 1"],
-             "--with t=b.nc: to the operator d, t is the dataset that is reduced"),
+             "--with t=b.nc: to the operator d, t is the element"),
             (["--op", "mean", "--op", "d(z): s += z -> s", "--where", "lat > 0 && z > 1"],
              "--where: to the operator d, z is the element, which a condition calls x"),
             (["--op", "d(z, x): s += z - x -> s", "--where", "x > 1"],

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
+#include "h5gpured/operators.h"
 
 /* What an array is found for. */
 typedef struct {
@@ -84,7 +86,16 @@ static ndr_status open_text(const search *s, const char *text, const ndr_h5_acce
   return status;
 }
 
-/* The texts of all datasets that --with has for the name, each with the part unless it has one of its own. */
+/* Refuses FILE alone, as with_text leaves it if the file has no dataset of the same path. */
+static bool check_file_alone(const search *s, const named_value *with, const char *text) {
+  char option[DIM_CHARS];
+  if (!names_file_alone(text)) return true;
+  snprintf(option, sizeof option, "--with %.*s=", with->length < 300 ? with->length : 300, with->name);
+  return refuse_file_alone(s->options, s->info, s->where, option, text);
+}
+
+/* Opens the datasets that --with has for the name as one series. Each gets `part` unless it has its own. Sets *source.
+ */
 static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset, char **source) {
   char *texts[MOST_VALUES] = {NULL}, *parts[MOST_VALUES] = {NULL};
@@ -95,12 +106,12 @@ static bool open_series(const search *s, const named_value *name, const char *pa
     if (!is_named(with, name->name, name->length)) continue;
     texts[count] = with_text(s->options, s->info->dataset, with->value);
     parts[count] = texts[count] ? with_part(texts[count], part) : NULL;
-    good = parts[count++] || fail_memory(s);
+    good = (parts[count] || fail_memory(s)) && check_file_alone(s, with, texts[count]);
+    count++;
   }
-  good = good && ((*source = with_source(count, texts)) || fail_memory(s));
+  good = good && ((*source = with_source(count, (const char *const *)texts)) || fail_memory(s));
   good = good && input_open_series(s->options, count, (const char *const *)parts, access, dataset);
   for (int i = 0; i < count; i++) {
-    if (good && names_file_alone(texts[i])) good = refuse_file_alone(s->options, s->info, s->where, "--with", texts[i]);
     free(texts[i]);
     free(parts[i]);
   }
@@ -129,7 +140,7 @@ static bool open_with(const search *s, const named_value *with, int count, const
   *source = NULL;
   if (count > 1) return open_series(s, with, part, &access, dataset, source);
   if (!(text = with_text(s->options, s->info->dataset, with->value))) return fail_memory(s);
-  *source = with_source(1, &text);
+  *source = with_source(1, (const char *const *)&text);
   whole = with_part(text, part);
   bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || refuse(s, option) : fail_memory(s);
   free(whole);
@@ -189,8 +200,7 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   char **source = &s->b->sources[s->b->count - 1];
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  if (is_other_path(s, with, operand->dataset))
-    return refuse_file_alone(s->options, s->info, s->where, "--with", with->value);
+  if (is_other_path(s, with, operand->dataset)) return check_file_alone(s, with, with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
@@ -276,9 +286,8 @@ static bool add_name(const search *s, const char *name, const char *option) {
   }
   operand->name = name;
   operand->dataset = dataset;
-  char *path = strdup(ndr_h5_describe(dataset)->dataset), **source = &s->b->sources[s->b->count - 1];
-  *source = path ? with_source(1, &path) : NULL;
-  free(path);
+  char **source = &s->b->sources[s->b->count - 1];
+  *source = with_source(1, &ndr_h5_describe(dataset)->dataset);
   return (*source || fail_memory(s)) && open_in_each(s, operand);
 }
 

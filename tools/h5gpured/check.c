@@ -1,5 +1,7 @@
 /* See check.h. */
 #include "h5gpured/check.h"
+#include "h5gpured/members.h"
+#include "h5gpured/operators.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/ranks.h"
 
 /* No option is longer than what it stands for, so that a text has room for it. */
 static const struct {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
+#include "h5gpured/number.h"
+#include "h5gpured/operators.h"
 
 /* Numbers have letters, too: 1e-3. */
 static const char *skip_number(const char *text) {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/number.h"
+#include "h5gpured/output.h"
 
 bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values, date **dates) {
   *dates = malloc((size_t)count * sizeof **dates + 1);

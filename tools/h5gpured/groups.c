@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/results.h"
 
 /* The library's sentences on the dataset begin with its name, which a complaint has already. */
 static const char *drop_name(const char *reason, const char *where) {

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
+#include "h5gpured/ranks.h"
 
 /* Inputs may be one file named twice, or opened again for weights: what has been said of it is known. */
 static bool was_said(const char *sentence) {
@@ -40,6 +41,16 @@ void allow_many_files(void) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool input_has(const h5gpured_options *options, const char *file, const char *path) {
+  ndr_h5_access access = input_access(options);
+  ndr_h5_dataset *dataset;
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return false;
+  ndr_h5_close(dataset);
+  return true;
 }
 
 static bool split_one(const h5gpured_options *options, const char *input, char **file, char **path) {

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 
 #include "cli/json.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/number.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/results.h"
 
 /* JSON has no infinity, but any number's digits: 1e999 is read as infinity by what reads numbers as doubles. */
 static void print_real(double value, int digits, json *j) {

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/output.h"
 
 /* Where the dtype starts behind a path that is not longer. */
 enum { COLUMN = 22 };

@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "cli/streams.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/ranks.h"
+#include "h5gpured/results.h"
 
 /* The signal that has asked for the work to stop. */
 static volatile sig_atomic_t stopped_by;
@@ -283,19 +288,13 @@ static bool write_all(const h5gpured_options *options) {
   how.threads = options->threads;
   how.on_remark = say_remark;
   how.on_progress = is_stopped;
-  char *comment = options->weights ? weights_comment(options->weights) : NULL;
-  if (options->weights && !comment) {
-    complain("out of memory");
-    return false;
-  }
-  how.comment = comment;
+  how.comment = options->weights_comment;
   how.where = options->where;
   crash_while_writing(options->output);
   writes_file = true; /* for a moment, to see that it can be */
   bool created = ndr_h5_writer_create(&to.writer, options->output, options->input_count,
                                       (const char *const *)options->files, &how) == NDR_OK;
   writes_file = false;
-  free(comment);
   if (!created) return fail();
   to.said = open_memstream(&said, &said_length);
   if (options->format != FORMAT_HDF5) to.bytes = open_memstream(&bytes, &length);
@@ -329,7 +328,7 @@ static void free_files(h5gpured_options *options) {
   free(options->files);
 }
 
-/* The ranks that have no output have nothing to say of inputs, either. */
+/* Only rank 0 writes, and only it splits the inputs. */
 static bool answer_or_write(h5gpured_options *options) {
   if (!ranks_leads()) return answer_all(options, NULL);
   return split_inputs(options) && (options->output ? write_all(options) : answer_all(options, NULL));
@@ -341,7 +340,7 @@ static void note_sums(const h5gpured_options *options) {
     complain("%s without --op gives sums, as everywhere; --op mean gives means", options->by ? "--by" : "--coarsen");
 }
 
-static bool list_all(const h5gpured_options *options) {
+static bool list_files(const h5gpured_options *options) {
   bool good = true;
   for (int i = 0; i < options->input_count; i++) good = list_file(options, options->inputs[i]) == 0 && good;
   return good;
@@ -354,12 +353,13 @@ int main(int argc, char **argv) {
   ranks_start(&options);
   catch_signals();
   crash_catch();
-  bool good = options.list ? list_all(&options) : answer_or_write(&options);
+  bool good = options.list ? list_files(&options) : answer_or_write(&options);
   good = ranks_agree(good);
   if (good) note_sums(&options);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);
   free(options.note);
+  free(options.weights_comment);
   free(options.words);
   operators_free(&options);
   free_files(&options);

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
+#include "h5gpured/ranks.h"
 
 /* ---- Whether there are several ----------------------------------------------------------------------------------- */
 
@@ -32,19 +33,9 @@ bool path_is_file_alone(const char *path) {
 }
 
 /* A pattern that is also the path of a dataset means that dataset. */
-static bool is_a_dataset(const h5gpured_options *options, const char *file, const char *path) {
-  ndr_h5_access access = input_access(options);
-  ndr_h5_dataset *dataset;
-  access.on_remark = NULL;
-  access.any_type = 1;
-  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return false;
-  ndr_h5_close(dataset);
-  return true;
-}
-
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path) {
   bool is = path && strcspn(path, "*?{") < (size_t)(part_of(path) - path);
-  return is && !is_a_dataset(options, file, path);
+  return is && !input_has(options, file, path);
 }
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
@@ -196,7 +187,7 @@ static ndr_h5_access silent_access(const members *m) {
   return access;
 }
 
-static bool list_all(members *m) {
+static bool read_datasets(members *m) {
   const ndr_h5_access access = silent_access(m);
   if (ndr_h5_list(m->file, &access, keep_member, m) != NDR_OK) return fail();
   if (m->full) complain("%s: out of memory", m->file);
@@ -214,9 +205,9 @@ bool members_mark_data(members *m) {
 }
 
 /* Fields of tables are remarked on only where everything is meant. */
-static bool list_members(members *m) {
+static bool read_and_mark(members *m) {
   const ndr_h5_access access = means_all(m) ? input_access(m->options) : silent_access(m);
-  if (!list_all(m) || !mark_all_data(m, &access)) return false;
+  if (!read_datasets(m) || !mark_all_data(m, &access)) return false;
   for (int i = 0; i < m->count; i++)
     if (m->all[i].kind == MEMBER_UNKNOWN && !look_again(m, &m->all[i])) return false;
   return true;
@@ -380,9 +371,9 @@ static void hold_file(members *m, ndr_h5_structure *structure) {
   if (ndr_h5_open(&m->held, m->file, m->all[m->chosen[0]].path, &access) != NDR_OK) m->held = NULL;
 }
 
-bool members_list(const h5gpured_options *options, int input, members *m) {
+bool members_read(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options};
-  return (ndr_h5_split(options->inputs[input], &m->file, &m->text) == NDR_OK || fail()) && list_all(m);
+  return (ndr_h5_split(options->inputs[input], &m->file, &m->text) == NDR_OK || fail()) && read_datasets(m);
 }
 
 bool members_find(const h5gpured_options *options, int input, members *m) {
@@ -392,7 +383,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   bool alone = path_is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
-  bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
+  bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
               check_table(m) && (!options->concat || !ranks_leads() || members_agree(m));
   if (good) hold_file(m, ranks_structure());
   return good;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
 
 /* PATH[PART], with the entries of the part whose dims the dataset has; NULL where there is no memory. */
 static char *path_in(const char *part, const member *one) {

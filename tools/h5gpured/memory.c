@@ -2,7 +2,8 @@
  * so what cannot be had is refused before the work begins. */
 #include <stdlib.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/number.h"
+#include "h5gpured/results.h"
 
 /* Results of more than this share of the memory there is are written as they come. */
 #define LARGE_SHARE 6

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "common/operator_text.h"
+#include "h5gpured/operators.h"
 
 const char *op_name(const h5gpured_options *options, int i) {
   return options->op_names[i] ? options->op_names[i] : ndr_op_name(options->ops[i]);
@@ -64,12 +65,16 @@ static bool head_read(head *h, ndr_op op) {
   return true;
 }
 
+static bool same_text(const char *a, int a_length, const char *b, int b_length) {
+  return a && a_length == b_length && strncmp(a, b, (size_t)a_length) == 0;
+}
+
 static bool is_name(const char *name, int length, const char *other) {
-  return name && (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
+  return same_text(name, length, other, (int)strlen(other));
 }
 
 bool is_named(const named_value *value, const char *name, int length) {
-  return value->length == length && strncmp(value->name, name, (size_t)length) == 0;
+  return same_text(value->name, value->length, name, length);
 }
 
 static bool same_name(const named_value *a, const named_value *b) {
@@ -94,7 +99,7 @@ static char *add_array(h5gpured_options *options, const char *name, int length) 
 
 static bool reads(const head *h, const char *name, int length) {
   for (int i = 1; i < h->array_count; i++)
-    if (h->arrays[i].length == length && strncmp(h->arrays[i].at, name, (size_t)length) == 0) return true;
+    if (same_text(h->arrays[i].at, h->arrays[i].length, name, length)) return true;
   return false;
 }
 
@@ -224,12 +229,10 @@ static char *put_sets(h5gpured_options *options) {
   return NULL;
 }
 
-/* The operator that calls its own dataset so; -1: there is none. */
-static int find_dataset(const h5gpured_options *options, const head *heads, const char *name, int length) {
+/* The operator that calls the element so; -1: there is none. */
+static int operator_of_element(const h5gpured_options *options, const head *heads, const char *name, int length) {
   for (int i = 0; i < options->op_count; i++)
-    if (options->op_texts[i] && heads[i].arrays[0].length == length &&
-        strncmp(heads[i].arrays[0].at, name, (size_t)length) == 0)
-      return i;
+    if (options->op_texts[i] && same_text(heads[i].arrays[0].at, heads[i].arrays[0].length, name, length)) return i;
   return -1;
 }
 
@@ -237,12 +240,11 @@ static int find_dataset(const h5gpured_options *options, const head *heads, cons
 static char *check_withs(const h5gpured_options *options, const head *heads) {
   for (int w = 0; w < options->with_count; w++) {
     const named_value *with = &options->withs[w];
-    int op = find_dataset(options, heads, with->name, with->length);
+    int op = operator_of_element(options, heads, with->name, with->length);
     if (op >= 0)
-      return reason("--with %.*s=%s: to the operator %s, %.*s is the dataset that is reduced", with->length, with->name,
-                    with->value, options->op_names[op], with->length, with->name);
-    if (is_name(with->name, with->length, "x"))
-      return reason("--with x: x is the element of the dataset that is reduced");
+      return reason("--with %.*s=%s: to the operator %s, %.*s is the element", with->length, with->name, with->value,
+                    options->op_names[op], with->length, with->name);
+    if (is_name(with->name, with->length, "x")) return reason("--with x: x is the element");
     if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with))
       return reason("--with %.*s: neither an operator nor --where reads an array of that name", with->length,
                     with->name);
@@ -253,15 +255,14 @@ static char *check_withs(const h5gpured_options *options, const head *heads) {
   return NULL;
 }
 
-/* In a condition x is the element, whatever operators call it: no name may be the element to one of the two, and
- * another array to the other. */
+/* Refuses a name that is the element to the condition or an operator, and another array to the other. */
 static char *check_condition(const h5gpured_options *options, const head *heads) {
   const char *rest = options->where, *name;
   int length;
   if (!rest || where_is_dataset(rest)) return NULL;
   while ((length = expression_name(&rest, &name)) > 0) {
     bool element = is_name(name, length, "x");
-    int op = element ? -1 : find_dataset(options, heads, name, length);
+    int op = element ? -1 : operator_of_element(options, heads, name, length);
     if (op >= 0)
       return reason("--where: to the operator %s, %.*s is the element, which a condition calls x",
                     options->op_names[op], length, name);
@@ -352,18 +353,6 @@ char *operators_make(h5gpured_options *options) {
   return wrong;
 }
 
-/* Leaves out the arrays that the operator does not read, which it may name for the sake of the others' order. */
-static void keep_read(char *text, ndr_op op) {
-  char *at = text + strcspn(text, ",;)");
-  for (int array = 1; *at == ','; array++) {
-    size_t length = 1 + strcspn(at + 1, ",;)");
-    if (ndr_operator_reads(op, array))
-      at += length;
-    else
-      memmove(at, at + length, strlen(at + length) + 1);
-  }
-}
-
 bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_parts *parts) {
   head h;
   int used = 0;
@@ -378,7 +367,7 @@ bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_pa
     parts->value_counts[parts->parameter_count++] = count;
     used += count;
   }
-  keep_read(parts->text, op);
+  ndr_operator_text_keep_read(parts->text, op);
   return true;
 }
 

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "h5gpured/besides.h"
 #include "h5gpured/check.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/ranks.h"
 #include "ndreduce/scan.h"
 
 static const cli tool; /* its rows follow the functions that they name */
@@ -395,13 +398,8 @@ const cli *const options_table = &tool;
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
 
-__attribute__((noreturn)) static void end_with(const char *reason) {
-  complain("%s", reason);
-  exit(EXIT_INPUT);
-}
-
-__attribute__((noreturn)) static void end_merge(const char *reason) {
-  complain("--merge: %s", reason);
+__attribute__((noreturn)) static void end_with(const char *before, const char *reason) {
+  complain("%s%s", before, reason);
   exit(EXIT_INPUT);
 }
 
@@ -424,17 +422,17 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   int file_count = options->input_count, count;
   char **files = options->inputs, *note;
   if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
-  if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_merge(ndr_last_error());
+  if (ndr_h5_state_note(files[0], &note) != NDR_OK) end_with("--merge: ", ndr_last_error());
   char **words = states_words(note, &count);
-  if (!words) end_merge("out of memory");
+  if (!words) end_with("--merge: ", "out of memory");
   *options =
       (h5gpured_options){.deflate = -1, .note = note, .words = words, .states = files, .state_count = file_count};
   options->history = history_line(count, words, argc, given);
-  if (!options->history) end_with("out of memory");
+  if (!options->history) end_with("", "out of memory");
   options->input_count = cli_read(&tool, options, count, words);
   options->inputs = words + 1;
   if (given_with(options, &tool, WITH_PART))
-    cli_refuse(&tool, "--merge: %s: its command line does more than --part would have kept", files[0]);
+    cli_refuse(&tool, "--merge: %s: its command line has options that --part does not take", files[0]);
   forget_part(options);
   cli_read(&tool, options, argc, given);
 }
@@ -442,7 +440,7 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
 void options_read(h5gpured_options *options, int argc, char **argv) {
   *options = (h5gpured_options){.deflate = -1};
   char **given = calloc((size_t)argc + 1, sizeof *given); /* in their order, which cli_read changes */
-  if (!given) end_with("out of memory");
+  if (!given) end_with("", "out of memory");
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
@@ -455,10 +453,12 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
     if (options->part_count) options->note = states_note(argc, given);
   }
   free(given);
-  if (!options->history || (options->part_count && !options->note)) end_with("out of memory");
+  if (!options->history || (options->part_count && !options->note)) end_with("", "out of memory");
   check_scan(options, &tool);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
   check_options(options, &tool);
+  if (options->weights && !(options->weights_comment = weights_comment(options->weights)))
+    end_with("", "out of memory");
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
+#include "h5gpured/output.h"
 
 enum { SHOWN = 3 };
 
@@ -92,6 +93,7 @@ static bool copy_other(search *s, const member *one) {
   if (one->scale) return true;
   if (one->has_some && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
   if (one->has_some) return !one->data || leave(&s->partial, one);
+  /* Bounds that one file lacks go without a word; texts are told. */
   if (one->absent) return (one->joined && one->kind == MEMBER_NUMBERS) || leave(&s->unequal, one);
   if (!member_open(s->m, one, &access, &dataset)) return false;
   bool good = write_copy(s, one, dataset);
@@ -111,7 +113,7 @@ bool others_copy(const members *m, const destination *to) {
               {.reason = "what has only some of the dims "},
               {.reason = "what has the dims and no numbers"},
               {.reason = "what cannot be copied"},
-              {.reason = "what is not the same in all files"}};
+              {.reason = "what is not in all files, or not the same in them"}};
   bool good = true;
   for (int i = 0; i < m->count && good; i++) {
     complaints_begin(m->all[i].path);

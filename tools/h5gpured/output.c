@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
 
 /* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found; to be freed, NULL, after a
  * complaint, where there is no memory. */

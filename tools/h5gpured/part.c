@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
 
 const char *part_of(const char *path) {
   const char *end = path + strlen(path), *bracket = strrchr(path, '[');

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/members.h"
 
 /* Braces multiply: {a,b}{a,b}{a,b} are eight. */
 enum { MOST_PATTERNS = 1000, MOST_BRACES = 50 };

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/output.h"
 
 /* Shorter work shows nothing; faster changes cannot be read. A log gets fewer lines. */
 #define FIRST_SECONDS 0.5

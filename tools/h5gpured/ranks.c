@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/ranks.h"
 #include "ndreduce/comm.h"
 #include "ndreduce/device.h"
 #include "ndreduce/h5.h"

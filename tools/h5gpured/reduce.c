@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/output.h"
+#include "h5gpured/ranks.h"
+#include "h5gpured/results.h"
 
 static void print_lines(char *text, FILE *stream) {
   for (char *end; (end = strchr(text, '\n')); text = end + 1) {

@@ -132,7 +132,8 @@ static char *own_words(const command *c, const command *other) {
   return NULL;
 }
 
-/* "s2: was made with --op max, s1 with --op mean", to be freed; NULL where there is nothing to say. */
+/* "s2: was made with --op max, s1 with --op mean; ...", or "s2: was made without --op max, unlike s1; ...", to be
+ * freed; NULL where there is nothing to say. */
 static char *tell_difference(const char *file, const char *first) {
   command a, b = {.note = NULL};
   char *text = NULL, *own = NULL, *others = NULL;
@@ -146,6 +147,7 @@ static char *tell_difference(const char *file, const char *first) {
     fprintf(to, "%s: was made with%s, %s with%s", file, own, first, *others ? others : "out");
   else if (to)
     fprintf(to, "%s: was made without%s, unlike %s", file, others, first);
+  if (to) fputs("; parts must be of one command", to);
   if (to) fclose(to);
   free(own);
   free(others);
@@ -154,7 +156,7 @@ static char *tell_difference(const char *file, const char *first) {
   return text;
 }
 
-/* The library's sentence behind FILE:/DATASET, with which it may begin; of a series FILE is the first file. */
+/* The sentence without the FILE:/DATASET it may begin with; of a series FILE is the first file. */
 static const char *skip_dataset(const char *sentence, const char *path) {
   size_t length = strlen(path);
   for (const char *at = sentence; (at = strchr(at, ':')); at++)

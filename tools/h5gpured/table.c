@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/number.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/results.h"
 
 /* ---- NumPy's .npy, format 1.0 (numpy.lib.format): a header whose length makes the data start at a multiple of 64, and
  * the elements ---------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/number.h"
+#include "h5gpured/operators.h"
+#include "h5gpured/output.h"
+#include "h5gpured/results.h"
 
 /* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
  * OUTER_EDGE, in all about ROWS rows. */
@@ -63,7 +67,7 @@ static void print_after(const char *before, const char *text, FILE *stream) {
   cli_print_visible(text, stream);
 }
 
-/* "y=b.nc", as it was given. Returns whether it was. */
+/* "y=b.nc", as it was given. False if --with has no such name. */
 static bool print_with(const h5gpured_options *options, const char *before, const char *name, FILE *stream) {
   int count;
   const named_value *with = find_with(options, name, &count);
@@ -75,7 +79,7 @@ static bool print_with(const h5gpured_options *options, const char *before, cons
 }
 
 /* ", weighted by the cosine of lat, where x > 0, with y=b.nc": what the operators from `begin` to `end` take beside the
- * dataset. valid counts as without weights. */
+ * dataset. valid ignores weights. */
 static void print_besides(const answer *a, int begin, int end, FILE *stream) {
   const besides *b = a->besides;
   bool weighted = false, reads[MOST_BESIDES] = {false};
@@ -83,7 +87,7 @@ static void print_besides(const answer *a, int begin, int end, FILE *stream) {
     weighted |= a->options->weights && a->ops[op] != NDR_VALID;
     for (int i = 0; i < b->count; i++) reads[i] |= besides_is_read_by(b, i, a->ops[op]);
   }
-  print_after(", ", weighted ? b->by.comment : NULL, stream);
+  print_after(", ", weighted ? a->options->weights_comment : NULL, stream);
   print_after(", where ", a->options->where, stream);
   const char *before = ", with ";
   for (int i = 0; i < b->count; i++)

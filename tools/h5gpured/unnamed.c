@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
 
 enum { MOST_LIST = 400 };
 
 typedef struct {
   const ndr_h5_info *info; /* of the dataset that is reduced */
+  int along;               /* its dim of --concat, of which one file has a part; -1: none */
   char list[MOST_LIST];
   char *first; /* owned; NULL: there is none */
   size_t used;
@@ -25,10 +27,11 @@ bool names_file_alone(const char *text) {
 }
 
 /* Whether dim i of an array is one of the dataset's: by name, or where one of them has none, by size. */
-static bool has_dim(const ndr_h5_info *info, const ndr_h5_info *array, int i) {
-  for (int d = 0; d < info->ndim; d++) {
-    const char *own = info->dim_names[d], *other = array->dim_names[i];
-    if (info->shape[d] == array->shape[i] && (!own || !other || strcmp(own, other) == 0)) return true;
+static bool has_dim(const search *s, const ndr_h5_info *array, int i) {
+  for (int d = 0; d < s->info->ndim; d++) {
+    const char *own = s->info->dim_names[d], *other = array->dim_names[i];
+    bool same_size = s->info->shape[d] == array->shape[i], named = own && other;
+    if (named ? strcmp(own, other) == 0 && (same_size || d == s->along) : same_size) return true;
   }
   return false;
 }
@@ -37,7 +40,7 @@ static int list_fitting(void *user, const char *path, const ndr_h5_info *array, 
   search *s = user;
   (void)reason;
   bool fits = array && !array->is_scale && array->ndim > 0;
-  for (int i = 0; fits && i < array->ndim; i++) fits = has_dim(s->info, array, i);
+  for (int i = 0; fits && i < array->ndim; i++) fits = has_dim(s, array, i);
   if (!fits) return 0;
   if (!s->first && !(s->first = strdup(path))) return 1;
   if (s->used + strlen(path) + 3 > sizeof s->list)
@@ -50,19 +53,20 @@ static int list_fitting(void *user, const char *path, const ndr_h5_info *array, 
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text) {
   ndr_h5_access access = input_access(options);
-  search s = {.info = info};
+  search s = {.info = info, .along = concat_dim(options, info)};
   char *file, *unused, more[32] = "";
   access.on_remark = NULL;
   if (ndr_h5_split(text, &file, &unused) != NDR_OK) return fail();
   free(unused);
+  const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
   bool listed = ndr_h5_list(file, &access, list_fitting, &s) == NDR_OK || fail();
   if (s.left_out) snprintf(more, sizeof more, " and %d more", s.left_out);
   if (listed && s.first)
-    complain("%s: %s %s: name a dataset of that file, as %s:%s%s%s%s", where, option, text, file, s.first,
+    complain("%s: %s%s%s: name a dataset of that file, as %s:%s%s%s%s", where, option, blank, text, file, s.first,
              *s.list ? "; these fit: " : "", s.list, more);
   else if (listed)
-    complain("%s: %s %s: name a dataset, as %s:/NAME; none of that file has only dims of this one", where, option, text,
-             file);
+    complain("%s: %s%s%s: name a dataset, as %s:/NAME; none of that file has only dims of this one", where, option,
+             blank, text, file);
   free(s.first);
   free(file);
   return false;

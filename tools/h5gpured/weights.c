@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
+#include "h5gpured/besides.h"
+#include "h5gpured/operators.h"
 
 /* The library's sentences on the dataset begin with its name. */
 static const char *last_reason(const char *where) {
@@ -62,6 +63,15 @@ static weighing weighing_of(const char *text) {
 /* lat:cos is that also where a file is called lat. */
 static bool names_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text) == BY_VALUE);
+}
+
+/* The entry that *rest, a comma list or NULL, begins with; NULL after the last one. *rest is moved behind it. */
+static const char *next_entry(const char **rest, size_t *length) {
+  const char *entry = *rest;
+  if (!entry) return NULL;
+  *length = strcspn(entry, ",");
+  *rest = entry[*length] ? entry + *length + 1 : NULL;
+  return entry;
 }
 
 /* ---- By a coordinate --------------------------------------------------------------------------------------------- */
@@ -179,41 +189,49 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
 }
 
 /* A dataset is read slab by slab, and a product of coordinates is in memory. */
-static bool refuse_factor(const char *list, const char *where) {
-  complain("%s: --weights '%s': a product is of coordinates only, a dataset is no factor", where, list);
+static bool refuse_factor(const char *list, const char *entry, size_t length, const char *where) {
+  complain("%s: --weights '%s': %.*s is a dataset; only coordinates can be multiplied", where, list, (int)length,
+           entry);
   return false;
 }
 
-/* Whether a text is a list with an entry that names a dim, as DIM, DIM:cos or DIM:days: no dataset's name, mostly. */
-static bool has_factor(const char *list, const ndr_h5_info *info) {
-  if (!strchr(list, ',')) return false;
-  for (const char *entry = list; entry;) {
-    size_t length = strcspn(entry, ",");
-    int dims[NDR_MAX_DIMS], count = 0;
-    char *name = strndup(entry, length - function_length(entry, length));
-    bool dim = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK && count == 1;
-    free(name);
-    if (dim) return true;
-    entry = entry[length] ? entry + length + 1 : NULL;
+/* Whether an entry names a dim, as DIM, DIM:cos or DIM:days. */
+static bool is_dim(const char *entry, size_t length, const ndr_h5_info *info) {
+  int dims[NDR_MAX_DIMS], count = 0;
+  char *name = strndup(entry, length - function_length(entry, length));
+  bool dim = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK && count == 1;
+  free(name);
+  return dim;
+}
+
+/* If a text is a list of dims and of others, returns the first of the others; else NULL. A dataset's name hardly looks
+ * so. */
+static const char *find_other_factor(const char *list, const ndr_h5_info *info, size_t *other_length) {
+  const char *other = NULL;
+  bool dims = false;
+  size_t length;
+  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
+    bool dim = is_dim(entry, length, info);
+    dims |= dim;
+    if (dim || other) continue;
+    other = entry;
+    *other_length = length;
   }
-  return false;
+  return dims ? other : NULL;
 }
 
 /* The product of the weights of several dims. */
 static bool weigh_by_dims(const char *list, const ndr_h5_dataset *dataset, const char *where, weights *w) {
-  for (const char *entry = list; entry;) {
-    size_t length = strcspn(entry, ",");
+  size_t length;
+  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
     char *text = strndup(entry, length);
     if (!text) return refuse_memory(where);
-    if (strchr(text, '/') || has_file_name(text)) {
-      free(text);
-      return refuse_factor(list, where);
-    }
-    bool good = length > 0 && weigh_by_dim(text, dataset, where, w);
+    bool other = strchr(text, '/') || has_file_name(text);
+    bool good = !other && length > 0 && weigh_by_dim(text, dataset, where, w);
+    if (other) refuse_factor(list, entry, length, where);
     if (length == 0) complain("%s: --weights '%s': an entry of the list is empty", where, list);
     free(text);
     if (!good) return false;
-    entry = entry[length] ? entry + length + 1 : NULL;
   }
   return true;
 }
@@ -301,8 +319,10 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
                              weights *w) {
   if (names_file_alone(options->weights))
     return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights);
+  size_t length = 0;
+  const char *other = find_other_factor(options->weights, ndr_h5_describe(dataset), &length);
   if (!open_beside(options, options->weights, &w->dataset)) {
-    if (has_factor(options->weights, ndr_h5_describe(dataset))) return refuse_factor(options->weights, where);
+    if (other) return refuse_factor(options->weights, other, length, where);
     if (weighing_of(options->weights) == BY_VALUE) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
@@ -316,11 +336,10 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
 /* Cosines are numbers. The units of coordinates, which no call of the library tells, count as unknown. */
 static const char *units_of_dims(const char *list) {
   const char *units = NULL;
-  for (const char *entry = list; entry;) {
-    size_t length = strcspn(entry, ",");
+  size_t length;
+  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
     weighing how = weighing_of_entry(entry, length);
     if (how != BY_COSINE) units = how == BY_DAYS && !units ? "days" : "";
-    entry = entry[length] ? entry + length + 1 : NULL;
   }
   return units;
 }
@@ -336,7 +355,6 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
   w->units = NULL;
-  if (!(w->comment = weights_comment(options->weights))) return refuse_memory(where);
   if (names_dataset(options->weights)) {
     if (!weigh_by_dataset(options, dataset, where, w)) return false;
     w->units = units_of_dataset(w->dataset);
@@ -351,8 +369,6 @@ void weights_free(weights *w) {
   w->tensor.data = NULL;
   ndr_h5_close(w->dataset);
   w->dataset = NULL;
-  free(w->comment);
-  w->comment = NULL;
 }
 
 /* "weighted by the days of time and the cosine of lat" */
@@ -367,14 +383,13 @@ char *weights_comment(const char *list) {
     strcpy(end, list);
     return comment;
   }
-  for (const char *entry = list; entry;) {
-    size_t length = strcspn(entry, ",");
+  size_t length;
+  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
     size_t name = length - function_length(entry, length);
     end = stpcpy(stpcpy(end, entry == list ? "" : " and "), of[weighing_of_entry(entry, length)]);
     memcpy(end, entry, name);
     end[name] = 0;
     end += name;
-    entry = entry[length] ? entry + length + 1 : NULL;
   }
   return comment;
 }

@@ -3,25 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5gpured/h5gpured.h"
-
-/* Whether the file has a dataset of that path. */
-static bool is_there(const h5gpured_options *options, const char *file, const char *path) {
-  ndr_h5_access access = input_access(options);
-  ndr_h5_dataset *dataset;
-  access.on_remark = NULL;
-  access.any_type = access.raw = 1;
-  bool there = ndr_h5_open(&dataset, file, path, &access) == NDR_OK;
-  if (there) ndr_h5_close(dataset);
-  return there;
-}
+#include "h5gpured/besides.h"
+#include "h5gpured/members.h"
 
 char *with_text(const h5gpured_options *options, const char *path, const char *value) {
   char *file = NULL, *own = NULL, *text;
   bool split = names_file(value) && ndr_h5_split(value, &file, &own) == NDR_OK;
-  bool alone = split && path_is_file_alone(own) && is_there(options, file, path);
-  if ((text = malloc(strlen(value) + strlen(path) + 2)))
-    sprintf(text, "%s%s%s%s", alone ? file : value, alone ? ":" : "", alone ? path : "", alone ? part_of(value) : "");
+  bool alone = split && path_is_file_alone(own) && input_has(options, file, path);
+  if (!alone)
+    text = strdup(value);
+  else if ((text = malloc(strlen(value) + strlen(path) + 2)))
+    sprintf(text, "%s:%s%s", file, path, part_of(value));
   free(file);
   free(own);
   return text;
@@ -34,9 +26,7 @@ char *with_part(const char *text, const char *part) {
   return whole;
 }
 
-/* FILE:NAME and FILE/NAME as FILE:/NAME. What is none, as opening it will tell, as it is. False where there is no
- * memory.
- */
+/* Prints FILE:NAME and FILE/NAME as FILE:/NAME, and a text that names no file unchanged. False: out of memory. */
 static bool print_dataset(const char *text, FILE *to) {
   char *file = NULL, *path = NULL, *whole = NULL;
   bool names = names_file(text) && ndr_h5_split(text, &file, &path) == NDR_OK && path;
@@ -50,7 +40,7 @@ static bool print_dataset(const char *text, FILE *to) {
   return good;
 }
 
-char *with_source(int count, char *const *texts) {
+char *with_source(int count, const char *const *texts) {
   char *source = NULL;
   size_t length;
   FILE *to = open_memstream(&source, &length);

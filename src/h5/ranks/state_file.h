@@ -32,8 +32,7 @@ void ndr_state_writer_close(ndr_state_writer *writer);
 
 typedef struct ndr_state_set ndr_state_set;
 
-/* What the files of all parts must be of: the job's text, and the names of the files that it reads, a line each, in the
- * order in which the text tells them. */
+/* The job whose parts the files must have: its text, and the names of its files, one a line, in the text's order. */
 typedef struct ndr_state_job {
   const char *text, *files;
 } ndr_state_job;

@@ -158,11 +158,11 @@ static void find_difference(const char *a, const char *b, int *begin, int *end_o
   *end_of_b = j;
 }
 
-/* How the text of a job tells a file that it reads: "8384 bytes (1a6561a717e01653)". */
+/* How a job's text has a file: "8384 bytes (1a6561a717e01653)". */
 #define BYTES " bytes ("
 
-/* If the texts of two jobs differ first in such a place, *at is where it begins there. Their words begin to differ at
- * `begin`, in the size or, if the sizes are the same, behind it. */
+/* Whether the texts first differ in a file's size or checksum; then *at is where its size begins. The words that differ
+ * begin at `begin`. */
 static bool find_file(const char *then, const char *now, int begin, int *at) {
   int space = (int)strlen(BYTES) - 1;
   if (begin > space && strncmp(now + begin - space, BYTES, strlen(BYTES)) == 0) begin -= space;
@@ -176,17 +176,18 @@ static bool find_file(const char *then, const char *now, int begin, int *at) {
   return true;
 }
 
-/* Names the file that the texts tell at that place: `names` has a line for each file, in their order. */
+/* Names the file whose size stands at `at`: line k of `names` is the k-th file of the text. */
 static ndr_status fail_file(const state_file *f, const char *job, int at, const char *names) {
   for (const char *told = job; (told = strstr(told, BYTES)) && told < job + at && strchr(names, '\n'); told++)
     names = strchr(names, '\n') + 1;
   int length = (int)strcspn(names, "\n");
   long long then = strtoll(f->job + at, NULL, 10), now = strtoll(job + at, NULL, 10);
   if (then == now)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another file: %.*s has other contents now", f->path,
-                    length, names);
-  return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another file: %.*s had %lld bytes, and has %lld now",
-                  f->path, length, names, then, now);
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: has partial states of another version of %.*s, which has other contents now",
+                    f->path, length, names);
+  return ndr_fail(NDR_ERR_ARGUMENT,
+                  "%s: has partial states of another version of %.*s, which had %lld bytes and has %lld now", f->path,
+                  length, names, then, now);
 }
 
 static ndr_status fail_job(const state_file *f, const char *job, const char *names) {

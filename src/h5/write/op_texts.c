@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/operator_text.h"
 #include "ndreduce/operator.h"
 
 bool ndr_op_texts_exist(ndr_op op) {
@@ -75,19 +76,6 @@ static char *make_parameters(ndr_op op, const ndr_problem *problem, const char *
   return parameters;
 }
 
-/* Leaves out the arrays that the operator names and does not read. It has to name those that stand before one that it
- * reads, as a problem has the same arrays for all of its operators. */
-static void keep_read(char *text, ndr_op op) {
-  char *at = text + strcspn(text, ",;)");
-  for (int array = 1; *at == ','; array++) {
-    size_t length = 1 + strcspn(at + 1, ",;)");
-    if (ndr_operator_reads(op, array))
-      at += length;
-    else
-      memmove(at, at + length, strlen(at + length) + 1);
-  }
-}
-
 bool ndr_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_op_texts *texts) {
   *texts = (ndr_op_texts){NULL, NULL, NULL};
   size_t length = ndr_operator_print(op, NULL, 0);
@@ -95,7 +83,7 @@ bool ndr_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_op_texts *text
   if (!texts->text) return false;
   texts->text[0] = 0;
   ndr_operator_print(op, texts->text, length + 1);
-  keep_read(texts->text, op);
+  ndr_operator_text_keep_read(texts->text, op);
   texts->name = strndup(texts->text, strcspn(texts->text, "( "));
   if (ndr_operator_parameters(op) > 0) texts->parameters = make_parameters(op, problem, texts->text);
   return texts->name && (texts->parameters || ndr_operator_parameters(op) == 0);

@@ -354,7 +354,7 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
  * unused; an element of words that do not fill vectors (ONE_BY_ONE); of elements that do not lie beside each other, one
  * of several in a cache line (APART) or the only one (ALONE), and what joins each to those before (JOIN). */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  const double IN_TURN = 0.45, LINE_IN_TURN = 30, IN_RUNS = 0.36, LINE_OF_RUNS = 400, ONE_BY_ONE = 1.7, APART = 2,
+  const double IN_TURN = 0.4, LINE_IN_TURN = 30, IN_RUNS = 0.36, LINE_OF_RUNS = 400, ONE_BY_ONE = 1.7, APART = 2,
                ALONE = 4, JOIN = 1;
   double length = (double)problem->length + 1, lines = (double)problem->lines;
   int64_t bytes = problem->scan[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);

@@ -231,6 +231,7 @@ static int64_t elements_to_line(const job *all, const scanned *own) {
  * time than to transpose. */
 static void scan_in_turn(const job *all, scanned *own, char *carry) {
   const ndr_scan_words *words = &all->config->words;
+  if (all->problem->length == 0) return; /* there may be no arrays */
   const char *line = all->data + own->block.place.at * words->from_bytes;
   int64_t to_line = elements_to_line(all, own);
   for (int64_t e = 0, count; e < all->problem->length; e += count) {

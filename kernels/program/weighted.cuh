@@ -177,7 +177,8 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     return s;
   }
 
-  /* Terms are added one after the other: chains, as of sums, took registers that the next loads need. */
+  /* Terms are added one after the other: chains, as of sums, took registers that the next loads need. Weights that all
+   * columns of a thread have are added up once. */
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
                               const ndr_params &) {
@@ -185,15 +186,17 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
+    double weights = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);
       const point d = base::template value_at<SKIP, N>(x, i) - a.pivot, term = scale(d, w);
       a.sum = a.sum + term;
       a.about += inner_product(term, d);
-      a.n += w;
+      weights += w;
       if constexpr (RELIABLE) a.squares += w * w;
     }
+    a.n += weights;
   }
   /* Makes an element of weight `most` the pivot. Called where all elements before weigh next to nothing. */
   template <int N>

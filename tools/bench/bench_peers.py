@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "numpy"))
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 SAMPLES, ROUNDS, SHORT_CALL, PATIENCE = 24, 3, 50e-6, 0.3  # PATIENCE: seconds of one peer's samples on one problem
+SPINNING = 0.03  # seconds for which OpenMP's threads may spin on the cores that the next peer would use
 
 
 def fail(text):
@@ -61,6 +62,8 @@ class Clock:
 
     def samples(self, call, count):
         """Seconds of `count` calls, each with cold caches."""
+        if not self.on_gpu:
+            time.sleep(SPINNING)
         if call.queued:
             return self.queued(call, count)
         if not self.on_gpu:

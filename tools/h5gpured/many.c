@@ -384,7 +384,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-              check_table(m) && (!options->concat || !ranks_leads() || members_agree(m));
+              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m) && check_table(m);
   if (good) hold_file(m, ranks_structure());
   return good;
 }

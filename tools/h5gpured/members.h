@@ -85,6 +85,10 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many);
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
 
+/* All dims that are reduced: those of --dims, then those of --by or --coarsen that are not among them, as "lat,time".
+ * To be freed; NULL: out of memory. */
+char *members_dims(const h5gpured_options *options);
+
 /* Whether the other variables of the file are copied. */
 bool members_are_copied(const members *m);
 

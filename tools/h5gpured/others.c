@@ -107,8 +107,11 @@ bool others_copy(const members *m, const destination *to) {
     good = is_chosen(m, i) || copy_other(&s, &m->all[i]);
   }
   complaints_begin(NULL);
+  char *dims = members_dims(m->options);
+  if (good && !dims) good = members_refuse(m, "out of memory");
+  if (good) tell(&s, &s.partial, dims);
+  free(dims);
   if (!good) return false;
-  tell(&s, &s.partial, m->options->dims);
   tell(&s, &s.no_numbers, "");
   tell(&s, &s.strange, "");
   tell(&s, &s.unequal, "");

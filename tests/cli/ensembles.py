@@ -257,6 +257,14 @@ def check_what_does_not_vary(folder):
     assert named.tolist() == (3 * np.arange(15.0).reshape(3, 5)).tolist()
     out, errors = folder.run("--concat", "new:member", *[f + ":/*" for f in files], "-d", "member", "--json")
     assert not errors and len(out.splitlines()) == 5
+    # What is wrong with one of them does not keep the others from being printed.
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        file["land"].attrs["scale_factor"] = "x"
+    out, errors = folder.run(*stack, "-d", "member", "--json", status=1)
+    assert [json.loads(line)["dataset"] for line in out.decode().splitlines()] == ["/co2", "/t"]
+    assert errors.startswith(SET_ASIDE.format("/area, /top") + "h5gpured: b.nc:/land: ") and errors.count("\n") == 2, errors
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        del file["land"].attrs["scale_factor"]
     # A bit makes a difference, and so does what an element means.
     for change in (lambda file: file["top"].write_direct(np.array(np.nextafter(100, 101))), lambda file: file["top"].attrs.update({"scale_factor": 2.0})):
         make_described(folder, "c.nc", 3)

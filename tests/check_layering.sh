@@ -36,7 +36,7 @@ kernels/ndbench : tools kernels                    : cub/* thrust/* cuda*.h
 # Kernels are also compiled at run time, where there is no C library.
 c_headers='assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h
   stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h'
-posix_headers='dirent.h dlfcn.h fcntl.h getopt.h libgen.h pthread.h sched.h strings.h sys/*.h unistd.h'
+posix_headers='dirent.h dlfcn.h fcntl.h getopt.h glob.h libgen.h pthread.h sched.h strings.h sys/*.h unistd.h'
 
 layer_folder() {
   case $1 in

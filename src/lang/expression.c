@@ -62,6 +62,17 @@ static int read_parameter(ndr_reader *r, ndr_span name, const ndr_syntax_paramet
   return add_operands(r, name.at, NDR_NODE_PARAMETER, parameter->first + which, -1, -1);
 }
 
+/* A name that only updates could read as an array is said to lack its declaration, "f(x, lat)". */
+static int refuse_name(ndr_reader *r, ndr_span name) {
+  const ndr_syntax *syntax = r->syntax;
+  const ndr_span *last = syntax->array_count ? &syntax->arrays[syntax->array_count - 1] : NULL;
+  if (r->in_result || !last || !syntax->name.at || syntax->array_count == NDR_MOST_ARRAYS)
+    return NDR_READ_FAIL(r, name.at, "'%.*s' is neither an array, a parameter nor a state", name.length, name.at);
+  return NDR_READ_FAIL(
+      r, name.at, "'%.*s' is neither an array, a parameter nor a state; %.*s, %.*s) declares it an array", name.length,
+      name.at, (int)(last->at + last->length - syntax->name.at), syntax->name.at, name.length, name.at);
+}
+
 static int read_name(ndr_reader *r, ndr_span name) {
   const ndr_syntax *syntax = r->syntax;
   const ndr_syntax_parameter *parameter = parameter_of(syntax, name);
@@ -88,7 +99,7 @@ static int read_name(ndr_reader *r, ndr_span name) {
                          "there is no function '%.*s'; there are sqrt, exp, log, sin, cos, floor, abs, isnan, "
                          "min, max, real, imag, conj, f64, index and poly",
                          name.length, name.at);
-  return NDR_READ_FAIL(r, name.at, "'%.*s' is neither an array, a parameter nor a state", name.length, name.at);
+  return refuse_name(r, name);
 }
 
 /* ---- functions ---- */

@@ -148,7 +148,7 @@ def check_refusals(folder):
         file["more"] = np.zeros(len(LAT))
         attach(file["more"], file["lat"])
     for name in ("time", "lat"):
-        errors = folder.run("--concat", f"new:{name}", "-d", "time", "a.nc", "a.nc", status=1)[1]
+        errors = folder.run("--concat", f"new:{name}", "-q", "-d", "time", "a.nc", "a.nc", status=1)[1]
         assert errors == (f"h5gpured: a.nc:/t: has a dim {name} already: '{name}' lays files along it, and a new dim needs "
                           "another name\n"), errors
     errors = folder.run("--concat", "new:", "a.nc", status=2)[1]
@@ -186,6 +186,7 @@ def check_whole_files(folder):
         for path in ("t", "index", "orog"):
             np.testing.assert_allclose(out[path], np.nanmean(elements(path), 0), rtol=1e-6)
         assert text(out["orog"].attrs["units"]) == "m" and "place" in out and "run" not in out, list(out)
+        assert out["orog"].dtype == ">i2" and "cell_methods" not in out["orog"].attrs
     with folder.reduce(*stack, "-d", "member,time", "--op", "max") as out:
         np.testing.assert_array_equal(out["index"][()], elements("index").max())
         np.testing.assert_array_equal(out["t"], np.nanmax(elements("t"), (0, 1)))
@@ -194,7 +195,11 @@ def check_whole_files(folder):
         assert out["t"].shape == (3, 2, 3, 5) and out["index"].shape == (3, 2) and out["orog"].shape == (3, 5)
     with folder.reduce("--concat", "new:member", *[f + ":/{t,index}[lat=0:50]" for f in files], "-d", "member", "--op", "sum") as out:
         assert out["t"].shape == (4, 2, 5) and out["index"].shape == (4,) and "orog" not in out
+    with folder.reduce(*stack, "-d", "member,lat", "--op", "sum") as out:
+        assert (out["orog"][()] == 63).all() and out["orog"].shape == (5,)
     make_whole(folder, "b.nc", 2, orography=8)
+    with folder.reduce(*stack, "-d", "member", "--op", "max") as out:
+        assert (out["orog"][()] == 8).all() and "cell_methods" in out["orog"].attrs
     out, errors = folder.run(*stack, "-d", "member,time", "--op", "mean", "-o", "out.nc", "--overwrite")
     assert errors == "h5gpured: a.nc: left out what is not in all files, or not the same in them: /orog\n", errors
     assert b"out.nc:/place  strings  copy of" in out and b"orog" not in out, out
@@ -209,7 +214,84 @@ def check_whole_files(folder):
     assert errors == "h5gpured: b.nc:/index: dim 0 (time) has size 5 where a.nc:/index has 4\n", errors
 
 
-CHECKS = [check_numbers, check_beside, check_file, check_refusals, check_whole_files]
+def make_described(folder, name, seed):
+    """t(time, lat, lon), and the area of its cells, a mask, and numbers of each time that are the same for all seeds."""
+    make_member(folder, name, seed)
+    with h5py.File(folder.file(name), "a") as file:
+        time, lat, lon = file["time"], file["lat"], file["lon"]
+        for made, values, scales in (("area", np.arange(15.0).reshape(3, 5), (lat, lon)), ("land", np.arange(15).reshape(3, 5) % 2, (lat, lon)),
+                                     ("co2", np.array([1.0, 2, 4, 8]), (time,)), ("top", np.float64(100), ())):
+            file[made] = values
+            attach(file[made], *scales)
+        file["t"].attrs["cell_measures"] = "area: area"
+
+
+SET_ASIDE = "h5gpured: a.nc: left out what is the same in all files, and has no times: {}; named, as FILE:/NAME, it is reduced\n"
+
+
+def check_what_does_not_vary(folder):
+    """FILE alone: what has no times and is the same in all files is copied, and not reduced over the new dim."""
+    files = FILES[:3]
+    for seed, name in enumerate(files):
+        make_described(folder, name, seed + 1)
+    stack = ("--concat", "new:member", *files)
+    for options in (["-d", "member", "--op", "sum"], ["-d", "member", "--op", "sum", "--raw"], ["--coarsen", "member=3", "--op", "sum"],
+                    ["-d", "member", "--scan", "sum"]):
+        said, errors = folder.run(*stack, *options, "-o", "out.nc", "--overwrite")
+        said = said.decode().splitlines()
+        assert not errors and [line.split()[0] for line in said] == ["out.nc:/co2", "out.nc:/t", "out.nc:/area", "out.nc:/land", "out.nc:/top"], said
+        assert said[2] == "out.nc:/area  f64 [lat 3, lon 5]  copy of a.nc:/area", said
+        with h5py.File(folder.file("out.nc")) as out:
+            assert "area_2" not in out and out["area"][()].tolist() == np.arange(15.0).reshape(3, 5).tolist() and out["land"].dtype == "i8"
+            assert out["top"][()] == 100 and text(out["t"].attrs["cell_measures"]) == "area: area", list(out)
+            assert options[2] != "--op" or out["co2"][()].ravel().tolist() == [3, 6, 12, 24]
+    lines = folder.run(*stack, "-d", "member", "-o", "out.nc", "--overwrite", "--json")[0].decode().splitlines()
+    assert [(item["dataset"], item["op"], item.get("files")) for item in map(json.loads, lines)] == [
+        ("/co2", "sum", list(files)), ("/t", "sum", list(files)), ("/area", "copy", None), ("/land", "copy", None), ("/top", "copy", None)], lines
+    # Printed, it is left out with a word; a name or a pattern means it.
+    out, errors = folder.run(*stack, "-d", "member", "--json")
+    assert [json.loads(line)["dataset"] for line in out.decode().splitlines()] == ["/co2", "/t"]
+    assert errors == SET_ASIDE.format("/area, /land, /top"), errors
+    assert not folder.run(*stack, "-d", "member", "--json", "-q")[1]
+    named = answers(folder, "--concat", "new:member", *[f + ":/area" for f in files], "-d", "member")["sum"][1]
+    assert named.tolist() == (3 * np.arange(15.0).reshape(3, 5)).tolist()
+    out, errors = folder.run("--concat", "new:member", *[f + ":/*" for f in files], "-d", "member", "--json")
+    assert not errors and len(out.splitlines()) == 5
+    # What is wrong with one of them does not keep the others from being printed.
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        file["land"].attrs["scale_factor"] = "x"
+    out, errors = folder.run(*stack, "-d", "member", "--json", status=1)
+    assert [json.loads(line)["dataset"] for line in out.decode().splitlines()] == ["/co2", "/t"]
+    assert errors.startswith(SET_ASIDE.format("/area, /top") + "h5gpured: b.nc:/land: ") and errors.count("\n") == 2, errors
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        del file["land"].attrs["scale_factor"]
+    # A bit makes a difference, and so does what an element means.
+    for change in (lambda file: file["top"].write_direct(np.array(np.nextafter(100, 101))), lambda file: file["top"].attrs.update({"scale_factor": 2.0})):
+        make_described(folder, "c.nc", 3)
+        with h5py.File(folder.file("c.nc"), "a") as file:
+            change(file)
+        with folder.reduce(*stack, "-d", "member", "--op", "max") as out:
+            assert out["top"][()] > 100 and "cell_methods" in out["top"].attrs and "cell_methods" not in out["land"].attrs
+    # Where nothing varies, all is reduced.
+    for name in files:
+        with h5py.File(folder.file(name), "w") as file:
+            file["still"] = np.arange(3.0)
+            file["x"] = np.arange(3.0)
+            file["x"].make_scale("x")
+            attach(file["still"], file["x"])
+    found, errors = folder.run(*stack, "-d", "member", "--op", "sum", "--json")
+    assert not errors and json.loads(found)["data"] == [0, 3, 6], found
+    # 256 MiB are compared, more are not.
+    for rows, count in ((1 << 25, 1), ((1 << 25) + 1, 2)):
+        for name in files:
+            with h5py.File(folder.file(name), "w") as file:
+                file.create_dataset("moves", data=float(name == "a.nc"))
+                file.create_dataset("vast", (rows, 2), "i4", chunks=(1 << 20, 2), fillvalue=0)
+        found = folder.run(*stack, "-d", "member", "--op", "max", "-o", "out.nc", "--overwrite")[0].decode().splitlines()
+        assert sum("max of" in line for line in found) == count, found
+
+
+CHECKS = [check_numbers, check_beside, check_file, check_refusals, check_whole_files, check_what_does_not_vary]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

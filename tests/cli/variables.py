@@ -111,10 +111,19 @@ def check_printing_takes_all_that_have_the_dims(folder):
 
 def check_what_has_some_of_the_dims_is_left_out(folder):
     make(folder)
+    with h5py.File(folder.file("in.nc"), "a") as file:
+        put(file, "band", np.zeros(file["lat"].shape), file["lat"])
     _, errors = folder.run("in.nc", "-d", "time,lon", "--op", "mean", "-o", "out.nc")
     assert "left out what has only some of the dims time,lon: /area, /index, /orog and 2 more" in errors, errors
     with h5py.File(folder.file("out.nc")) as made:
-        assert {"tas", "pr", "place"} <= set(made) and not {"zonal", "orog", "area"} & set(made), set(made)
+        assert {"tas", "pr", "place", "band"} <= set(made) and not {"zonal", "orog", "area"} & set(made), set(made)
+    for options, dims in ((["--by", "time:month", "-d", "lat"], "lat,time"), (["--by", "time:month", "-d", "time,lat"], "time,lat"),
+                          (["--coarsen", "lat=1,lon=2", "-d", "time"], "time,lat,lon")):
+        _, errors = folder.run("in.nc", *options, "--op", "mean", "-o", "out.nc", "--overwrite")
+        assert errors.startswith(f"h5gpured: in.nc: left out what has only some of the dims {dims}: /area, "), errors
+        with h5py.File(folder.file("out.nc")) as made:
+            assert "tas" in made and not {"index", "orog", "area", "band"} & set(made), set(made)
+    fails(folder, "in.nc: no dataset has the dims time,depth; there are lat, lon, station, time", "in.nc", "-d", "time,depth", "--by", "time:month", status=1)
 
 
 def check_groups_weights_and_conditions(folder):

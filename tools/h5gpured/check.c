@@ -132,8 +132,10 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
   if (reason) cli_refuse(tool, "%s", reason);
   for (int i = 0; options->weights && i < options->op_count; i++)
     if (!has_weights(options->ops[i]))
-      cli_refuse(tool, "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do",
-                 op_name(options, i));
+      cli_refuse(tool,
+                 "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do; a run without --weights "
+                 "gives %s",
+                 op_name(options, i), op_name(options, i));
   check_variance(options, tool);
 }
 

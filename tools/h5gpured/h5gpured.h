@@ -31,6 +31,7 @@ typedef struct h5gpured_options {
   uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
+  char **expanded;    /* owned memory of the inputs without that part: FILE of a pattern is a file; ends with NULL */
   char **files;       /* the files of the inputs, if --output or JSON needs them; else NULL */
   const char *select; /* NULL: not given */
   char *select_along; /* under --concat: the part that it takes along the series, or NULL */
@@ -127,6 +128,11 @@ char **states_words(char *note, int *count);
 bool states_fail(const h5gpured_options *options, const char *path);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
+
+/* Puts the files that there are in place of an input whose FILE is a pattern and no file. False: out of memory. To
+ * be freed, in any case. */
+bool files_expand(h5gpured_options *options);
+void files_free(h5gpured_options *options);
 
 ndr_h5_access input_access(const h5gpured_options *options);
 

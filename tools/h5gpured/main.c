@@ -364,6 +364,7 @@ int main(int argc, char **argv) {
   operators_free(&options);
   free_files(&options);
   part_free(&options);
+  files_free(&options);
   if (stopped_by) {
     fflush(stdout);
     end_by_signal();

@@ -70,16 +70,32 @@ static bool has_dims(const char *text, const ndr_h5_info *info, const char *new_
   return ndr_h5_dims_parse(text, ndim, names, &count, dims) == NDR_OK;
 }
 
-/* Whether a dim has one of the names of a comma list. */
-static bool has_one_of(const char *list, const ndr_h5_info *info) {
+/* Whether a comma list has a name. */
+static bool lists(const char *list, const char *name, size_t name_length) {
   for (size_t length; *list; list += length + (list[length] == ',')) {
     length = strcspn(list, ",");
-    for (int d = 0; d < info->ndim; d++) {
-      const char *name = info->dim_names[d];
-      if (name && strlen(name) == length && strncmp(name, list, length) == 0) return true;
-    }
+    if (length == name_length && strncmp(name, list, length) == 0) return true;
   }
   return false;
+}
+
+/* Whether a dim has one of the names of a comma list. */
+static bool has_one_of(const char *list, const ndr_h5_info *info) {
+  for (int d = 0; d < info->ndim; d++)
+    if (info->dim_names[d] && lists(list, info->dim_names[d], strlen(info->dim_names[d]))) return true;
+  return false;
+}
+
+char *members_dims(const h5gpured_options *options) {
+  const char *own = options->dims, *entry = options->grouped;
+  char *list = malloc(strlen(own) + strlen(entry) + 2);
+  if (!list) return NULL;
+  char *end = stpcpy(list, own);
+  for (size_t length; *entry; entry += length + (entry[length] == ',')) {
+    length = strcspn(entry, ",");
+    if (!lists(own, entry, length)) end += sprintf(end, ",%.*s", (int)length, entry);
+  }
+  return list;
 }
 
 static bool has_name(const char *path, const char *name) {
@@ -95,7 +111,7 @@ static bool member_describe(const h5gpured_options *options, const ndr_h5_info *
     if (info->dim_names[d] && !(one->names[d] = strdup(info->dim_names[d]))) return false;
   one->scale = info->is_scale || (new_dim && info->ndim == 0 && has_name(one->path, "realization"));
   one->has_all = has_dims(options->dims, info, new_dim) && (!grouped || has_dims(options->grouped, info, new_dim));
-  one->has_some = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info, NULL));
+  one->has_some = has_one_of(options->dims, info) || has_one_of(options->grouped, info);
   one->joined = options->concat && !new_dim && has_dims(options->concat, info, NULL);
   return true;
 }
@@ -288,14 +304,13 @@ static void list_dims(const members *m, char text[DIM_CHARS]) {
 }
 
 static bool refuse_dims(const members *m) {
-  char dims[DIM_CHARS];
-  const h5gpured_options *options = m->options;
-  bool other = *options->grouped && strcmp(options->grouped, options->dims) != 0;
-  bool several = other || strchr(options->dims, ',');
-  list_dims(m, dims);
-  complain("%s%s%s: no dataset has the dim%s %s%s%s; %s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
-           several ? "s" : "", options->dims, other ? "," : "", other ? options->grouped : "",
-           *dims ? "there are " : "its dims have no names, only numbers from 0", dims);
+  char there[DIM_CHARS], *dims = members_dims(m->options);
+  if (!dims) return members_refuse(m, "out of memory");
+  list_dims(m, there);
+  complain("%s%s%s: no dataset has the dim%s %s; %s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
+           strchr(dims, ',') ? "s" : "", dims, *there ? "there are " : "its dims have no names, only numbers from 0",
+           there);
+  free(dims);
   return false;
 }
 
@@ -384,7 +399,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-              check_table(m) && (!options->concat || !ranks_leads() || members_agree(m));
+              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m) && check_table(m);
   if (good) hold_file(m, ranks_structure());
   return good;
 }

@@ -55,6 +55,7 @@ typedef struct member {
   bool chosen;            /* by this path, the first one, or by a later one */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
   bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
+  bool equal;             /* it is the same in all stacked files, and therefore copied in place of reduced */
 } member;
 
 /* The datasets of an input that means several. */
@@ -84,6 +85,10 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many);
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
 
+/* All dims that are reduced: those of --dims, then those of --by or --coarsen that are not among them, as "lat,time".
+ * To be freed; NULL: out of memory. */
+char *members_dims(const h5gpured_options *options);
+
 /* Whether the other variables of the file are copied. */
 bool members_are_copied(const members *m);
 
@@ -100,6 +105,15 @@ member *members_find_path(const members *m, const char *path, int *at);
 
 /* Under --concat: whether all files have what is joined. Marks what is absent. After a complaint false. */
 bool members_agree(members *m);
+
+/* Of a file as a whole that is stacked on others: what has no times and is the same in all files is no longer chosen,
+ * unless nothing else is. After a complaint false. */
+bool members_set_aside(members *m);
+
+/* Sets *same if all stacked files hold the same as `first`, one's dataset in the first of them; *status if that cannot
+ * be told. After a complaint false. */
+bool member_compare(const members *m, const member *one, const ndr_h5_dataset *first, const ndr_h5_access *access,
+                    ndr_status *status, int *same);
 
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);

@@ -403,6 +403,10 @@ __attribute__((noreturn)) static void end_with(const char *before, const char *r
   exit(EXIT_INPUT);
 }
 
+static void expand_files(h5gpured_options *options) {
+  if (!files_expand(options)) end_with("", "out of memory");
+}
+
 /* Resets the options of a part's command line that are about the part itself or its machine, and those that only the
  * command line of --merge may give. */
 static void forget_part(h5gpured_options *options) {
@@ -435,6 +439,7 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
     cli_refuse(&tool, "--merge: %s: its command line has options that --part does not take", files[0]);
   forget_part(options);
   cli_read(&tool, options, argc, given);
+  expand_files(options);
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
@@ -444,6 +449,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  if (!options->merge) expand_files(options);
   check_modes(options, &tool);
   check_part(options, &tool);
   if (options->merge) {

@@ -46,33 +46,20 @@ static ndr_h5_access access_of(const search *s) {
   return access;
 }
 
-/* Sets *same if all files that are stacked hold the same as the first; *status if that cannot be told. After a
- * complaint false. */
-static bool compare_files(search *s, const member *one, const ndr_h5_dataset *dataset, ndr_status *status, int *same) {
-  const h5gpured_options *options = s->m->options;
-  const ndr_h5_access access = access_of(s);
-  ndr_h5_dataset *other;
-  *same = 1;
-  for (int i = 1; concat_new_dim(options) && i < options->input_count && *same; i++) {
-    if (!member_open_in(s->m, i, one, &access, &other)) return false;
-    *status = ndr_h5_same(dataset, other, same);
-    ndr_h5_close(other);
-    if (*status != NDR_OK) return true;
-  }
-  return true;
-}
-
 static bool write_copy(search *s, const member *one, const ndr_h5_dataset *dataset) {
   const char *name;
   const h5gpured_options *options = s->m->options;
   ndr_status status = NDR_OK;
-  int same;
-  if (!compare_files(s, one, dataset, &status, &same)) return false;
+  int same = 1;
+  const ndr_h5_access access = access_of(s);
+  bool compares = concat_new_dim(options) && !one->equal;
+  if (compares && !member_compare(s->m, one, dataset, &access, &status, &same)) return false;
   if (status == NDR_OK && !same) return leave(&s->unequal, one);
   if (status == NDR_OK) status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
   if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
   if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
   if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
+  if (!name && one->equal) name = one->path + 1; /* it has come with a result that it describes */
   if (!name) return true;
   print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
   if (options->json) print_copied_json(options, ndr_h5_describe(dataset), one->joined, stdout);
@@ -120,8 +107,11 @@ bool others_copy(const members *m, const destination *to) {
     good = is_chosen(m, i) || copy_other(&s, &m->all[i]);
   }
   complaints_begin(NULL);
+  char *dims = members_dims(m->options);
+  if (good && !dims) good = members_refuse(m, "out of memory");
+  if (good) tell(&s, &s.partial, dims);
+  free(dims);
   if (!good) return false;
-  tell(&s, &s.partial, m->options->dims);
   tell(&s, &s.no_numbers, "");
   tell(&s, &s.strange, "");
   tell(&s, &s.unequal, "");

@@ -1,6 +1,5 @@
 /* What --weights names: the coordinates of a dim, or the lengths of its times, which are read and checked, or a
  * dataset, which the library reads. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +64,59 @@ static bool names_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text) == BY_VALUE);
 }
 
+/* Commas in the brackets of a part end no entry. */
+static size_t entry_length(const char *entry) {
+  size_t length = strcspn(entry, ",[");
+  if (entry[length] == '[') length += strcspn(entry + length, "]");
+  return length + strcspn(entry + length, ",");
+}
+
 /* The entry that *rest, a comma list or NULL, begins with; NULL after the last one. *rest is moved behind it. */
 static const char *next_entry(const char **rest, size_t *length) {
   const char *entry = *rest;
   if (!entry) return NULL;
-  *length = strcspn(entry, ",");
+  *length = entry_length(entry);
   *rest = entry[*length] ? entry + *length + 1 : NULL;
   return entry;
+}
+
+/* What is written without a file is in the first one. `quiet`: only to see whether it is there. */
+static bool open_beside(const h5gpured_options *options, const char *path, bool quiet, ndr_h5_dataset **from) {
+  char *file, *unused;
+  ndr_h5_access access = input_access(options);
+  access.raw = 0; /* which is about the elements that are weighed */
+  if (quiet) access.on_remark = NULL;
+  if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
+  if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
+  ndr_status status = open_path(path, file, &access, from);
+  free(file);
+  free(unused);
+  return status == NDR_OK;
+}
+
+static bool is_there(const h5gpured_options *options, const char *path) {
+  ndr_h5_dataset *found;
+  if (!open_beside(options, path, true, &found)) return false;
+  ndr_h5_close(found);
+  return true;
+}
+
+/* The path by which --weights takes the dataset that a word means: the word, or what a name is beside the dataset, else
+ * in the root. To be freed; NULL: there is no such dataset, or no memory. */
+static char *find_path(const h5gpured_options *options, const ndr_h5_info *info, const char *word) {
+  const char *slash = strrchr(info->dataset, '/');
+  int group = slash ? (int)(slash - info->dataset) : 0;
+  size_t capacity = (size_t)group + strlen(word) + 2;
+  char *path = malloc(capacity);
+  if (!path) return NULL;
+  strcpy(path, word);
+  if ((strchr(word, '/') || has_file_name(word)) && is_there(options, path)) return path;
+  snprintf(path, capacity, "%.*s/%s", group, info->dataset, word);
+  if (is_there(options, path)) return path;
+  snprintf(path, capacity, "/%s", word);
+  if (is_there(options, path)) return path;
+  free(path);
+  return NULL;
 }
 
 /* ---- By a coordinate --------------------------------------------------------------------------------------------- */
@@ -100,8 +145,19 @@ static bool refuse_function(const char *text, const char *colon, const ndr_h5_in
   return false;
 }
 
+static bool refuse_name(const h5gpured_options *options, const char *name, const ndr_h5_info *info, const char *where) {
+  char *reason = strdup(last_reason(where)), *path = find_path(options, info, name);
+  if (reason)
+    complain("%s: --weights: %s%s%s", where, reason, path ? "; a dataset has its path, " : "", path ? path : "");
+  else
+    refuse_memory(where);
+  free(reason);
+  free(path);
+  return false;
+}
+
 /* The one dim that DIM, DIM:cos or DIM:days names; -1 after a complaint. */
-static int find_dim(const char *text, const ndr_h5_info *info, const char *where) {
+static int find_dim(const h5gpured_options *options, const char *text, const ndr_h5_info *info, const char *where) {
   const char *colon = find_function(text);
   weighing how = weighing_of(text);
   char *name = strndup(text, how == BY_VALUE ? strlen(text) : (size_t)(colon - text));
@@ -113,8 +169,8 @@ static int find_dim(const char *text, const ndr_h5_info *info, const char *where
     ;
   else if (!good && colon && how == BY_VALUE)
     refuse_function(text, colon, info, where);
-  else if (!good && !colon && isalpha((unsigned char)text[0]))
-    complain("%s: --weights: %s; a dataset has its path, /%s", where, last_reason(where), text);
+  else if (!good && !colon)
+    refuse_name(options, text, info, where);
   else if (!good)
     refuse(where);
   else if (count != 1)
@@ -172,9 +228,10 @@ static bool multiply(weights *w, int d, int64_t size, const double *factor, cons
   return true;
 }
 
-static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+static bool weigh_by_dim(const h5gpured_options *options, const char *text, const ndr_h5_dataset *dataset,
+                         const char *where, weights *w) {
   const ndr_h5_info *info = ndr_h5_describe(dataset);
-  int d = find_dim(text, info, where);
+  int d = find_dim(options, text, info, where);
   if (d < 0) return false;
   for (int i = 0; i < w->tensor.ndim; i++) {
     if (w->dims[i] != d) continue;
@@ -188,48 +245,13 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   return good;
 }
 
-/* A dataset is read slab by slab, and a product of coordinates is in memory. */
-static bool refuse_factor(const char *list, const char *entry, size_t length, const char *where) {
-  complain("%s: --weights '%s': %.*s is a dataset; only coordinates can be multiplied", where, list, (int)length,
-           entry);
-  return false;
-}
-
-/* Whether an entry names a dim, as DIM, DIM:cos or DIM:days. */
-static bool is_dim(const char *entry, size_t length, const ndr_h5_info *info) {
-  int dims[NDR_MAX_DIMS], count = 0;
-  char *name = strndup(entry, length - function_length(entry, length));
-  bool dim = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK && count == 1;
-  free(name);
-  return dim;
-}
-
-/* If a text is a list of dims and of others, returns the first of the others; else NULL. A dataset's name hardly looks
- * so. */
-static const char *find_other_factor(const char *list, const ndr_h5_info *info, size_t *other_length) {
-  const char *other = NULL;
-  bool dims = false;
-  size_t length;
-  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
-    bool dim = is_dim(entry, length, info);
-    dims |= dim;
-    if (dim || other) continue;
-    other = entry;
-    *other_length = length;
-  }
-  return dims ? other : NULL;
-}
-
 /* The product of the weights of several dims. */
-static bool weigh_by_dims(const char *list, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+static bool weigh_by_dims(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                          weights *w) {
   size_t length;
-  for (const char *rest = list, *entry; (entry = next_entry(&rest, &length));) {
+  for (const char *rest = options->weights, *entry; (entry = next_entry(&rest, &length));) {
     char *text = strndup(entry, length);
-    if (!text) return refuse_memory(where);
-    bool other = strchr(text, '/') || has_file_name(text);
-    bool good = !other && length > 0 && weigh_by_dim(text, dataset, where, w);
-    if (other) refuse_factor(list, entry, length, where);
-    if (length == 0) complain("%s: --weights '%s': an entry of the list is empty", where, list);
+    bool good = text ? weigh_by_dim(options, text, dataset, where, w) : refuse_memory(where);
     free(text);
     if (!good) return false;
   }
@@ -292,7 +314,6 @@ static bool pair_dims(const h5gpured_options *options, const char *where, const 
   return true;
 }
 
-/* What is written without a file is in the first one. */
 static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
   int along = concat_dim(options, info);
   for (int i = 0; i < w->tensor.ndim; i++) {
@@ -303,32 +324,60 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
   return true;
 }
 
-static bool open_beside(const h5gpured_options *options, const char *path, ndr_h5_dataset **from) {
-  char *file, *unused;
-  ndr_h5_access access = input_access(options);
-  access.raw = 0; /* which is about the elements that are weighed */
-  if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
-  if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
-  ndr_status status = open_path(path, file, &access, from);
-  free(file);
-  free(unused);
-  return status == NDR_OK;
-}
-
 static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                              weights *w) {
   if (names_file_alone(options->weights))
     return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights);
-  size_t length = 0;
-  const char *other = find_other_factor(options->weights, ndr_h5_describe(dataset), &length);
-  if (!open_beside(options, options->weights, &w->dataset)) {
-    if (other) return refuse_factor(options->weights, other, length, where);
+  if (!open_beside(options, options->weights, false, &w->dataset)) {
     if (weighing_of(options->weights) == BY_VALUE) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
   }
   return pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(w->dataset), w) &&
          fits(options, where, ndr_h5_describe(dataset), w);
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------ */
+
+/* Whether an entry names a dim, as DIM, DIM:cos or DIM:days. */
+static bool is_dim(const char *entry, size_t length, const ndr_h5_info *info) {
+  int dims[NDR_MAX_DIMS], count = 0;
+  char *name = strndup(entry, length - function_length(entry, length));
+  bool dim = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK && count == 1;
+  free(name);
+  return dim;
+}
+
+/* Of an entry of a list that is no dim. A dataset is read slab by slab, and a product of coordinates is in memory. */
+static bool refuse_factor(const h5gpured_options *options, const char *entry, const ndr_h5_info *info,
+                          const char *where) {
+  char *path = *entry ? find_path(options, info, entry) : NULL;
+  if (!*entry)
+    complain("%s: --weights '%s': an entry of the list is empty", where, options->weights);
+  else if (path || strchr(entry, '/') || has_file_name(entry))
+    complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied%s%s%s", where,
+             options->weights, entry, path ? "; --weights " : "", path ? path : "", path ? " takes it alone" : "");
+  else
+    (void)find_dim(options, entry, info, where);
+  free(path);
+  return false;
+}
+
+/* Complains of the first entry of a list that is no dim. A dataset whose name has commas is no list. */
+static bool check_list(const h5gpured_options *options, const ndr_h5_info *info, const char *where) {
+  size_t length = entry_length(options->weights);
+  if (!options->weights[length] || is_there(options, options->weights)) return true;
+  for (const char *rest = options->weights, *entry; (entry = next_entry(&rest, &length));) {
+    if (is_dim(entry, length, info)) continue;
+    char *text = strndup(entry, length);
+    if (text)
+      refuse_factor(options, text, info, where);
+    else
+      refuse_memory(where);
+    free(text);
+    return false;
+  }
+  return true;
 }
 
 /* ---- Both ------------------------------------------------------------------------------------------------------- */
@@ -355,13 +404,14 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
   w->units = NULL;
+  if (!check_list(options, ndr_h5_describe(dataset), where)) return false;
   if (names_dataset(options->weights)) {
     if (!weigh_by_dataset(options, dataset, where, w)) return false;
     w->units = units_of_dataset(w->dataset);
     return true;
   }
   w->units = units_of_dims(options->weights);
-  return weigh_by_dims(options->weights, dataset, where, w);
+  return weigh_by_dims(options, dataset, where, w);
 }
 
 void weights_free(weights *w) {

@@ -1,0 +1,90 @@
+/* Under --concat new:NAME: what all files have alike. A variable without times that is the same in all of them, as the
+ * area of cells or a mask of the land, is no field of an ensemble: it is copied, and not reduced over the members. */
+#include <stdlib.h>
+
+#include "h5gpured/members.h"
+
+enum { SHOWN = 5 };
+
+/* A larger variable is a field: it is not read for this. */
+static const int64_t most_bytes = INT64_C(256) << 20;
+
+bool member_compare(const members *m, const member *one, const ndr_h5_dataset *first, const ndr_h5_access *access,
+                    ndr_status *status, int *same) {
+  ndr_h5_dataset *other;
+  *status = NDR_OK;
+  *same = 1;
+  for (int i = 1; i < m->options->input_count && *same; i++) {
+    if (!member_open_in(m, i, one, access, &other)) return false;
+    *status = ndr_h5_same(first, other, same);
+    ndr_h5_close(other);
+    if (*status != NDR_OK) return true;
+  }
+  return true;
+}
+
+static bool is_small(const ndr_h5_info *info) {
+  int64_t bytes = (int64_t)ndr_dtype_bytes(info->stored_dtype);
+  for (int d = 0; d < info->ndim; d++)
+    if (__builtin_mul_overflow(bytes, info->shape[d], &bytes)) return false;
+  return bytes <= most_bytes;
+}
+
+static bool has_times(const ndr_h5_dataset *dataset) {
+  for (int d = 0; d < ndr_h5_describe(dataset)->ndim; d++)
+    if (ndr_h5_dates(dataset, d, 0, NULL, NULL) == NDR_OK) return true;
+  return false;
+}
+
+/* Sets one->equal. What cannot be read is left to its reduction, which will say so. After a complaint false. */
+static bool find_equal(const members *m, member *one) {
+  ndr_h5_access access = input_access(m->options);
+  ndr_h5_dataset *first;
+  ndr_status status = NDR_OK;
+  int same = 0;
+  access.on_remark = NULL;
+  access.raw = 0; /* times are known by their units */
+  if (one->reason) return true;
+  if (!member_open_in(m, 0, one, &access, &first)) return false;
+  access.raw = 1;
+  bool good =
+      !is_small(ndr_h5_describe(first)) || has_times(first) || member_compare(m, one, first, &access, &status, &same);
+  ndr_h5_close(first);
+  one->equal = good && status == NDR_OK && same;
+  return good && (status != NDR_ERR_MEMORY || fail());
+}
+
+/* Without a file of results nothing is copied. */
+static void tell(const members *m) {
+  char list[DIM_CHARS] = "";
+  int count = 0;
+  size_t used = 0;
+  if (m->options->quiet || members_are_copied(m)) return;
+  for (int i = 0; i < m->count; i++)
+    if (m->all[i].equal && count++ < SHOWN && used < sizeof list)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", m->all[i].path);
+  if (count)
+    complain("%s: left out what is the same in all files, and has no times: %s%s; named, as FILE:/NAME, it is reduced",
+             m->file, list, count > SHOWN ? ", ..." : "");
+}
+
+bool members_set_aside(members *m) {
+  int kept = 0;
+  if (m->path || !concat_new_dim(m->options)) return true;
+  for (int c = 0; c < m->chosen_count; c++) {
+    member *one = &m->all[m->chosen[c]];
+    if (!one->has_some && !find_equal(m, one)) return false;
+    kept += !one->equal;
+  }
+  for (int c = 0; c < m->chosen_count && kept == 0; c++) m->all[m->chosen[c]].equal = false;
+  if (kept == 0) return true;
+  kept = 0;
+  for (int c = 0; c < m->chosen_count; c++) {
+    member *one = &m->all[m->chosen[c]];
+    if (!one->equal) m->chosen[kept++] = m->chosen[c];
+    if (one->equal) one->chosen = one->joined = false;
+  }
+  m->chosen_count = kept;
+  tell(m);
+  return true;
+}

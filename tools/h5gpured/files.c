@@ -1,0 +1,85 @@
+/* Inputs that mean several files: m??.nc:/tas, which no shell expands, as no file has such a name. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/members.h"
+
+static bool is_file(const char *input) {
+  char *file, *path;
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return false;
+  free(file);
+  free(path);
+  return true;
+}
+
+/* The first `length` characters as a pattern for glob, in which only '*' and '?' stand for others: a '[' begins a part.
+ * To be freed; NULL: out of memory. */
+static char *escape(const char *text, size_t length) {
+  char *pattern = malloc(2 * length + 1), *end = pattern;
+  if (!pattern) return NULL;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '[' || text[i] == '\\') *end++ = '\\';
+    *end++ = text[i];
+  }
+  *end = 0;
+  return pattern;
+}
+
+/* Adds an input, FILE and what follows it. */
+static bool add(patterns *inputs, const char *file, const char *rest) {
+  char **all = realloc(inputs->all, ((size_t)inputs->count + 2) * sizeof *all); /* with a NULL at the end */
+  if (all) inputs->all = all;
+  char *input = all ? malloc(strlen(file) + strlen(rest) + 1) : NULL;
+  if (!input) return false;
+  stpcpy(stpcpy(input, file), rest);
+  all[inputs->count++] = input;
+  all[inputs->count] = NULL;
+  return true;
+}
+
+/* Adds the files, in the order of their names, that the first `length` characters of an input match, folders apart. */
+static bool add_matching(patterns *inputs, const char *input, size_t length) {
+  glob_t found = {.gl_pathc = 0};
+  char *pattern = escape(input, length);
+  int failure = pattern ? glob(pattern, GLOB_MARK, NULL, &found) : GLOB_NOSPACE;
+  bool good = failure != GLOB_NOSPACE;
+  for (size_t i = 0; failure == 0 && good && i < found.gl_pathc; i++) {
+    const char *file = found.gl_pathv[i];
+    if (file[strlen(file) - 1] != '/') good = add(inputs, file, input + length);
+  }
+  if (failure == 0) globfree(&found);
+  free(pattern);
+  return good;
+}
+
+/* As of names without wildcards, the longest part of the input that matches a file is the file. */
+static bool add_input(patterns *inputs, const char *input) {
+  int before = inputs->count;
+  size_t first = strcspn(input, "*?"), length = strlen(input);
+  if (first == length || is_file(input)) return add(inputs, input, "");
+  for (; length > first; length--) {
+    if (input[length] && !strchr(":/[", input[length])) continue;
+    if (!add_matching(inputs, input, length)) return false;
+    if (inputs->count > before) return true;
+  }
+  return add(inputs, input, "");
+}
+
+bool files_expand(h5gpured_options *options) {
+  patterns inputs = {0, NULL};
+  for (int i = 0; i < options->input_count; i++) {
+    if (add_input(&inputs, options->inputs[i])) continue;
+    patterns_free(&inputs);
+    return false;
+  }
+  options->input_count = inputs.count;
+  options->expanded = inputs.all;
+  if (inputs.all) options->inputs = inputs.all;
+  return true;
+}
+
+void files_free(h5gpured_options *options) {
+  for (int i = 0; options->expanded && options->expanded[i]; i++) free(options->expanded[i]);
+  free(options->expanded);
+}

@@ -266,7 +266,7 @@ def try_files_alone(tool, folder, failures):
             ("--weights", "two.h5", 1, f"own.h5:/x: --weights two.h5: {fit}"),
             ("--weights", "none.h5", 1, f"own.h5:/x: --weights none.h5: {none}"),
             ("--by", "0:two.h5", 1, f"own.h5:/x: --by two.h5: {fit}"),
-            ("--with", "y=sea.h5", 1, "own.h5:/x: --with y=sea.h5: name a dataset of that file, as sea.h5:/sea; these fit: /sea"),
+            ("--with", "y=sea.h5", 1, "own.h5:/x: --with y=sea.h5: sea.h5 has no /x; name a dataset of that file, as sea.h5:/sea; these fit: /sea"),
             ("--where", "b + 300 > 2", 1, "own.h5:/x: --where 'b + 300 > 2': 300 does not fit in u8"),
             ("--with", "y=own.h5", 0, "")):
         own = ["--op", RMSE] if option == "--with" else []

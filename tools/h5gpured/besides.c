@@ -91,7 +91,7 @@ static bool check_file_alone(const search *s, const named_value *with, const cha
   char option[DIM_CHARS];
   if (!names_file_alone(text)) return true;
   snprintf(option, sizeof option, "--with %.*s=", with->length < 300 ? with->length : 300, with->name);
-  return refuse_file_alone(s->options, s->info, s->where, option, text);
+  return refuse_file_alone(s->options, s->info, s->where, option, text, s->info->dataset);
 }
 
 /* Opens the datasets that --with has for the name as one series. Each gets `part` unless it has its own. Sets *source.
@@ -360,7 +360,7 @@ static bool refuse_mask(const search *s) {
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   if (names_file_alone(s->options->where))
-    return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where);
+    return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where, NULL);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
   if (!operand) return false;
   if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);

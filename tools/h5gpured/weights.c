@@ -318,7 +318,7 @@ static bool open_beside(const h5gpured_options *options, const char *path, ndr_h
 static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                              weights *w) {
   if (names_file_alone(options->weights))
-    return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights);
+    return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights, NULL);
   size_t length = 0;
   const char *other = find_other_factor(options->weights, ndr_h5_describe(dataset), &length);
   if (!open_beside(options, options->weights, &w->dataset)) {

@@ -140,6 +140,10 @@ static bool open_with(const search *s, const named_value *with, int count, const
   *source = NULL;
   if (count > 1) return open_series(s, with, part, &access, dataset, source);
   if (!(text = with_text(s->options, s->info->dataset, with->value))) return fail_memory(s);
+  if (!check_file_alone(s, with, text)) {
+    free(text);
+    return false;
+  }
   *source = with_source(1, (const char *const *)&text);
   whole = with_part(text, part);
   bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || refuse(s, option) : fail_memory(s);
@@ -189,18 +193,12 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   return good;
 }
 
-/* Whether FILE alone was taken for its dataset of another path than the reduced one has. */
-static bool is_other_path(const search *s, const named_value *with, const ndr_h5_dataset *array) {
-  return names_file_alone(with->value) && strcmp(ndr_h5_describe(array)->dataset, s->info->dataset) != 0;
-}
-
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = add(s, NDR_WITH);
   if (!operand) return false;
   char **source = &s->b->sources[s->b->count - 1];
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  if (is_other_path(s, with, operand->dataset)) return check_file_alone(s, with, with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);

@@ -220,31 +220,120 @@ def try_series(tool, folder, failures):
             failures.check(f"series over {dims} {memory}", answers, expected, None)
 
 
+def write_axes(path, axes, make, chunks=None):
+    """x, y and labels k over axes, each the values of a coordinate and its attributes; make(name, shape) is what they hold."""
+    with h5py.File(path, "w") as file:
+        for name, (values, attributes) in axes.items():
+            file[name] = values
+            file[name].make_scale(name)
+            file[name].attrs.update({key: np.bytes_(text) for key, text in attributes.items()})
+        shape = tuple(len(values) for values, _ in axes.values())
+        for name in "xyk":
+            file.create_dataset(name, data=make(name, shape), chunks=chunks)
+            for i, axis in enumerate(axes):
+                file[name].dims[i].attach_scale(file[axis])
+
+
+def number_elements(name, shape):
+    count = np.arange(np.prod(shape)).reshape(shape)
+    return count % 3 if name == "k" else count.astype("f4")
+
+
 def try_coordinates(tool, folder, failures):
-    """What is beside a dataset and has other coordinates than it is paired all the same, and a line on stderr says so."""
-    lat, lon = np.arange(-60.0, 61, 30), np.arange(0.0, 360, 45)
-    axes = {"same": (lat, lon), "north": (lat[::-1], lon), "west": (lat, lon - 180), "digits": (lat + 1e-4, lon), "bare": None}
-    for name, values in axes.items():
-        with h5py.File(os.path.join(folder, f"{name}.nc"), "w") as file:
-            file["x"] = np.arange(lat.size * lon.size, dtype="f4").reshape(lat.size, lon.size)
-            file["k"] = (np.arange(lat.size * lon.size) % 3).reshape(lat.size, lon.size)
-            for i, dim in enumerate(("lat", "lon")):
-                file["x"].dims[i].label = file["k"].dims[i].label = dim
-                if values:
-                    file[dim] = values[i]
-                    file[dim].make_scale(dim)
-                    file["x"].dims[i].attach_scale(file[dim])
-                    file["k"].dims[i].attach_scale(file[dim])
-    path = os.path.join(folder, "same.nc:/x")
-    said = {"same": "", "digits": "", "bare": "", "north": "its lat[0] is 60, that of", "west": "its lon[0] is -180, that of"}
-    for name, expected in said.items():
-        other = os.path.join(folder, f"{name}.nc:/x")
-        labels = os.path.join(folder, f"{name}.nc:/k")
-        for options in (["--where", other], ["--weights", other], ["--with", f"y={other}", "--op", RMSE], ["--by", f"lat,lon:{labels}"]):
-            result = subprocess.run([tool, "--dims", "lat,lon", "--op", "mean", *options, path], capture_output=True, text=True, timeout=60)
-            if result.returncode or (expected not in result.stderr if expected else result.stderr):
+    """What is beside a dataset and has other coordinates is refused: the first place that differs is named, or the calendars, and
+    what can be done. --pair-by-number pairs it all the same. Rounding, and whole turns, are no difference."""
+    lat, lon, time = np.arange(-60.0, 61, 30), np.arange(0.0, 360, 45), np.arange(4.0) * 30 + 15.1
+    north, east = {"units": "degrees_north"}, {"units": "degrees_east"}
+    days, standard = "days since 2001-01-01", {"units": "days since 2001-01-01", "calendar": "standard"}
+    own = {"time": (time, standard), "lat": (lat + 0.1, north), "lon": (lon, east)}
+    others = {  # what differs, and what is said of it
+        "same": ({}, ""),
+        "f32": ({name: (np.float32(values), attributes) for name, (values, attributes) in own.items()}, ""),
+        "hours": ({"time": (time * 24 + 24, {"units": "hours since 2000-12-31", "calendar": "proleptic_gregorian"})}, ""),
+        "turn": ({"lon": (lon - 360, east)}, ""),
+        "shifted": ({"lat": (lat + 1.1, north)}, "its lat[0] is -58.9, that of own.nc:/x is -59.9; --pair"),
+        "one": ({"lat": (lat + 0.1 + [0, 0, 0, 1, 0], north)}, "its lat[3] is 31.1, that of own.nc:/x is 30.1; --pair"),
+        "digits": ({"lat": (lat + 0.1 + 1e-10, north), "lon": (lon * 1e-12, east)}, "its lon[1] is 4.5e-11, that of own.nc:/x is 45; "),
+        "west": ({"lon": (lon - 180, east)}, "its lon[0] is -180, that of own.nc:/x is 0; the part [lon=0:315] of it has that order; --pair"),
+        "later": ({"time": (time + 365, standard)}, "its time[0] is 2002-01-16T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
+        "noleap": ({"time": (time, {"units": days, "calendar": "noleap"})},
+                   "its time is of the calendar noleap, that of own.nc:/x of the calendar standard; --pair"),
+        "months": ({"time": (np.arange(4.0), {"units": "months since 2001-01-01"})},
+                   "its time[0] is 0 months since 2001-01-01, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
+    }
+    write_axes(os.path.join(folder, "own.nc"), own, number_elements)
+    for name, (axes, expected) in others.items():
+        write_axes(os.path.join(folder, f"{name}.nc"), {**own, **axes}, number_elements)
+        for options, title in ((["--where", f"{name}.nc:/y"], f"--where {name}.nc:/y"), (["--weights", f"{name}.nc:/y"], f"--weights {name}.nc:/y"),
+                               (["--with", f"y={name}.nc:/y", "--op", RMSE], f"--with {name}.nc:/y"),
+                               (["--by", f"time,lat,lon:{name}.nc:/k"], f"--by time,lat,lon:{name}.nc:/k")):
+            for more in ([], ["--pair-by-number"])[:2 if expected else 1]:
+                fails = bool(expected) and not more
+                command = [tool, "--dims", "time,lat,lon", "--op", "mean", *options, *more, "own.nc:/x"]
+                result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+                said = f"h5gpured: own.nc:/x: {title}: {expected}" if title[2] == "w" else expected
+                if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
+                    failures.count += 1
+                    print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+
+
+def try_turned(tool, folder, failures):
+    """What lies in its file in reverse is paired by its coordinates: all answers are those of the array as the dataset lies."""
+    rng, choose = np.random.default_rng(11), random.Random(11)
+    for number in range(case_count(8)):
+        shape = [int(rng.integers(2, most)) for most in (20, 15, 20)]
+        axes = {name: (np.cumsum(rng.random(size) + 0.5), {}) for name, size in zip(NAMES, shape)}
+        values = {name: rng.random(shape).astype("f4") for name in "xy"} | {"k": rng.integers(0, 3, shape)}
+        turned = [choose.random() < 0.6 for _ in shape]
+        turns = tuple(slice(None, None, -1) if turn else slice(None) for turn in turned)
+        chunks = tuple(int(rng.integers(1, size + 1)) for size in shape) if number % 2 else None
+        path, beside = os.path.join(folder, f"x{number}.nc"), os.path.join(folder, f"beside{number}.nc")
+        write_axes(path, axes, lambda name, _: values[name], chunks if choose.random() < 0.5 else None)
+        part = choose.choice(["", "[1:]", f"[:, 0:{shape[1]}:2, 1:{shape[2]}]"])
+        rows = "time" if choose.random() < 0.5 else "time,lat,lon"
+        reads = (["--with", f"y={beside}", "--op", RMSE], ["--where", "y > 0.5", "--with", f"y={beside}:/y", "--op", "sum,valid"],
+                 ["--where", f"{beside}:/y", "--op", "sum"], ["--weights", f"{beside}:/y", "--op", "mean"], ["--by", f"{rows}:{beside}:/k", "--op", "sum"],
+                 ["--with", f"y={beside}:/y[-1]", "--op", RMSE], ["--scan", "sum", "--where", f"y > x", "--with", f"y={beside}:/y"])
+        for options in reads:
+            dims = choose.choice(["time", "lat", "lon"] if "--scan" in options else ["time", "lat,lon", "all"])
+            dims = rows if "--by" in options else dims
+            if (options[0] == "--by" and len(rows) == 4) or (part and "--scan" in options):
+                continue
+            memory = choose.choice([[], ["--memory", "30K"]])
+            answers = []
+            for lies in (tuple([slice(None)] * 3), turns):
+                own = {name: (axis[lie], attributes) for (name, (axis, attributes)), lie in zip(axes.items(), lies)}
+                if "[-1]" in str(options):  # the same step of the file for both
+                    own, lies = {**own, "time": axes["time"]}, (slice(None), *lies[1:])
+                write_axes(beside, own, lambda name, _: values[name][lies], chunks)
+                command = [tool, "--json", "--dims", dims, *memory, *options, f"{path}:/x{part}"]
+                result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                answers.append((result.returncode, result.stdout, result.stderr))
+            if answers[0] != answers[1] or answers[0][0] or answers[0][2]:
                 failures.count += 1
-                print(f"{options}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+                print(f"{command}, turned {turned}: {answers[1]} instead of {answers[0]}")
+
+
+def try_turned_series(tool, folder, failures):
+    """Files that follow each other, whose latitudes lie in reverse; a time that does is refused."""
+    rng = np.random.default_rng(5)
+    values = {name: rng.random((6, 3, 4)).astype("f4") for name in "xyk"}
+    axes = {"time": (np.arange(6.0), {}), "lat": (np.arange(3.0), {}), "lon": (np.arange(4.0), {})}
+    write_axes(os.path.join(folder, "all.nc"), axes, lambda name, _: values[name])
+    for title, begin, end, step in (("first", 0, 2, 1), ("last", 2, 6, 1), ("back", 5, None, -1)):
+        steps = slice(begin, end, step) if end else slice(None, None, -1)
+        write_axes(os.path.join(folder, f"{title}.nc"), {**axes, "time": (axes["time"][0][steps], {}), "lat": (axes["lat"][0][::-1], {})},
+                   lambda name, _: values[name][steps, ::-1])
+    common = [tool, "--json", "--op", RMSE, "--concat", "time", "all.nc:/x"]
+    answers = [subprocess.run([*common, *(word for name in names for word in ("--with", f"y={name}.nc:/y"))], capture_output=True, text=True, timeout=60,
+                              cwd=folder) for names in (["all"], ["first", "last"], ["last", "first"])]
+    refused = "its time[0] is 2, that of all.nc:/x is 0; --pair-by-number pairs them all the same\n"
+    if answers[1].stdout.split('"data"')[1:] != answers[0].stdout.split('"data"')[1:] or answers[0].returncode or answers[1].stderr:
+        failures.count += 1
+        print(f"turned files: {answers[1]} instead of {answers[0]}")
+    if answers[2].returncode != 1 or not answers[2].stderr.endswith(refused):
+        failures.count += 1
+        print(f"files in another order: {answers[2]} instead of {refused}")
 
 
 def try_files_alone(tool, folder, failures):
@@ -266,7 +355,7 @@ def try_files_alone(tool, folder, failures):
             ("--weights", "two.h5", 1, f"own.h5:/x: --weights two.h5: {fit}"),
             ("--weights", "none.h5", 1, f"own.h5:/x: --weights none.h5: {none}"),
             ("--by", "0:two.h5", 1, f"own.h5:/x: --by two.h5: {fit}"),
-            ("--with", "y=sea.h5", 1, "own.h5:/x: --with y=sea.h5: name a dataset of that file, as sea.h5:/sea; these fit: /sea"),
+            ("--with", "y=sea.h5", 1, "own.h5:/x: --with y=sea.h5: sea.h5 has no /x; name a dataset of that file, as sea.h5:/sea; these fit: /sea"),
             ("--where", "b + 300 > 2", 1, "own.h5:/x: --where 'b + 300 > 2': 300 does not fit in u8"),
             ("--with", "y=own.h5", 0, "")):
         own = ["--op", RMSE] if option == "--with" else []
@@ -306,6 +395,8 @@ def main():
                 try_one(tool, files, choose, failures)
         try_series(tool, folder, failures)
         try_coordinates(tool, folder, failures)
+        try_turned(tool, folder, failures)
+        try_turned_series(tool, folder, failures)
         try_files_alone(tool, folder, failures)
         try_raw(tool, folder, failures)
     sys.exit(1 if failures.count else 0)

@@ -106,7 +106,7 @@ def check_series_have_no_file_without_a_dataset(folder):
         file["w"] = np.arange(8.0).reshape(4, 2)
     _, errors = folder.run("--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", FIT, "--with", "y=b.nc:/z", "--with", "y=other.nc",
                            status=1)
-    assert "a.nc and 1 more:/x: --with y=other.nc: name a dataset" in errors, errors
+    assert "a.nc and 1 more:/x: --with y=other.nc: other.nc has no /x; name a dataset" in errors, errors
 
 
 def check_sources_of_merged_parts(folder):

@@ -91,7 +91,7 @@ static bool check_file_alone(const search *s, const named_value *with, const cha
   char option[DIM_CHARS];
   if (!names_file_alone(text)) return true;
   snprintf(option, sizeof option, "--with %.*s=", with->length < 300 ? with->length : 300, with->name);
-  return refuse_file_alone(s->options, s->info, s->where, option, text);
+  return refuse_file_alone(s->options, s->info, s->where, option, text, s->info->dataset);
 }
 
 /* Opens the datasets that --with has for the name as one series. Each gets `part` unless it has its own. Sets *source.
@@ -140,6 +140,10 @@ static bool open_with(const search *s, const named_value *with, int count, const
   *source = NULL;
   if (count > 1) return open_series(s, with, part, &access, dataset, source);
   if (!(text = with_text(s->options, s->info->dataset, with->value))) return fail_memory(s);
+  if (!check_file_alone(s, with, text)) {
+    free(text);
+    return false;
+  }
   *source = with_source(1, (const char *const *)&text);
   whole = with_part(text, part);
   bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || refuse(s, option) : fail_memory(s);
@@ -189,18 +193,12 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   return good;
 }
 
-/* Whether FILE alone was taken for its dataset of another path than the reduced one has. */
-static bool is_other_path(const search *s, const named_value *with, const ndr_h5_dataset *array) {
-  return names_file_alone(with->value) && strcmp(ndr_h5_describe(array)->dataset, s->info->dataset) != 0;
-}
-
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = add(s, NDR_WITH);
   if (!operand) return false;
   char **source = &s->b->sources[s->b->count - 1];
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  if (is_other_path(s, with, operand->dataset)) return check_file_alone(s, with, with->value);
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
@@ -360,7 +358,7 @@ static bool refuse_mask(const search *s) {
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   if (names_file_alone(s->options->where))
-    return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where);
+    return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where, NULL);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
   if (!operand) return false;
   if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);

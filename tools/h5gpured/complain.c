@@ -12,6 +12,7 @@ static const struct {
   const char *api, *option;
 } names[] = {
     {"ndr_h5_access.allow_external", "--allow-external"},
+    {"ndr_h5_access.by_number", "--pair-by-number"},
     {"ndr_h5_access.raw", "--raw"},
     {"operand where", "--where"},
     {"operand weights", "--weights"},

@@ -133,7 +133,7 @@ static bool make_by(const answer *a, kept_groups *kept, const ndr_h5_dataset *da
   const char *what = a->options->by_what;
   if (!where_is_dataset(what))
     return ndr_h5_groups_by_time(&kept->groups, dataset, first, what) == NDR_OK || refuse_key(a, where);
-  if (names_file_alone(what)) return refuse_file_alone(a->options, a->info, where, "--by", what);
+  if (names_file_alone(what)) return refuse_file_alone(a->options, a->info, where, "--by", what, NULL);
   return open_labels(a, kept, first, count, where) &&
          (ndr_h5_groups_by_labels(&kept->groups, dataset, first, kept->labels) == NDR_OK || refuse(a, where));
 }

@@ -67,7 +67,8 @@ typedef struct h5gpured_options {
   char *history; /* the line that says what was done */
   int threads;
   bool format_named; /* by --format */
-  bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
+  bool keepdims, skip_nan, raw, by_number, overwrite, no_plugins, allow_external, coords, explain, list, quiet,
+      progress;
   bool sums_groups; /* as no operator is named */
   bool scans;       /* --scan: running values by ops[0] */
   ndr_op scan_op;

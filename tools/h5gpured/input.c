@@ -30,6 +30,7 @@ ndr_h5_access input_access(const h5gpured_options *options) {
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = options->no_plugins;
   access.raw = options->raw;
+  access.by_number = options->by_number;
   access.allow_external = options->allow_external;
   access.on_remark = say_remark;
   access.structure = ranks_structure();

@@ -337,6 +337,8 @@ static const cli_option rows[] = {
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
+    {0, "pair-by-number", FIELD(by_number), .not_with = WITH_LIST | WITH_MERGE,
+     .help = "pair elements of arrays beside the dataset by their numbers, even if coordinates differ"},
     {0, "set", "T=NUMBER", CLI_ADDS, read_set, .not_with = WITH_LIST | WITH_MERGE,
      .help = "the value of the parameter T of operators and --where; of a vector T=NUMBER,NUMBER,..."},
     {0, "concat", "DIM", FIELD(concat), .not_with = WITH_LIST | WITH_MERGE,

@@ -51,22 +51,24 @@ static int list_fitting(void *user, const char *path, const ndr_h5_info *array, 
 }
 
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
-                       const char *text) {
+                       const char *text, const char *lacking) {
   ndr_h5_access access = input_access(options);
   search s = {.info = info, .along = concat_dim(options, info)};
   char *file, *unused, more[32] = "";
   access.on_remark = NULL;
   if (ndr_h5_split(text, &file, &unused) != NDR_OK) return fail();
   free(unused);
+  const char *has_no = lacking ? " has no " : "";
   const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
   bool listed = ndr_h5_list(file, &access, list_fitting, &s) == NDR_OK || fail();
   if (s.left_out) snprintf(more, sizeof more, " and %d more", s.left_out);
   if (listed && s.first)
-    complain("%s: %s%s%s: name a dataset of that file, as %s:%s%s%s%s", where, option, blank, text, file, s.first,
+    complain("%s: %s%s%s: %s%s%s%sname a dataset of that file, as %s:%s%s%s%s", where, option, blank, text,
+             lacking ? file : "", has_no, lacking ? lacking : "", lacking ? "; " : "", file, s.first,
              *s.list ? "; these fit: " : "", s.list, more);
   else if (listed)
-    complain("%s: %s%s%s: name a dataset, as %s:/NAME; none of that file has only dims of this one", where, option,
-             blank, text, file);
+    complain("%s: %s%s%s: %s%s%s%sname a dataset, as %s:/NAME; none of that file has only dims of this one", where,
+             option, blank, text, lacking ? file : "", has_no, lacking ? lacking : "", lacking ? "; " : "", file);
   free(s.first);
   free(file);
   return false;

@@ -327,7 +327,7 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
 static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                              weights *w) {
   if (names_file_alone(options->weights))
-    return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights);
+    return refuse_file_alone(options, ndr_h5_describe(dataset), where, "--weights", options->weights, NULL);
   if (!open_beside(options, options->weights, false, &w->dataset)) {
     if (weighing_of(options->weights) == BY_VALUE) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());

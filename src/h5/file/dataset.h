@@ -57,7 +57,7 @@ struct ndr_h5_dataset {
   ndr_time_units time;
   char *series_name;
   ndr_kept_values *kept; /* of a part, or NULL */
-  bool no_plugins, allow_external, raw, any_type, all_paths;
+  bool no_plugins, allow_external, raw, any_type, all_paths, by_number;
   bool elsewhere;              /* the file that holds it is another one than `file`, which links to it */
   ndr_h5_structure *structure; /* what ranks share of its files, or NULL */
   ndr_remarks remarks;

@@ -165,6 +165,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   dataset->allow_external = read.allow_external;
   dataset->any_type = read.any_type;
   dataset->all_paths = read.all_paths;
+  dataset->by_number = read.by_number;
   dataset->structure = read.structure;
   dataset->remarks = (ndr_remarks){.tell = read.on_remark, .user = read.user};
   dataset->file_id = dataset->id = H5I_INVALID_HID;

@@ -6,7 +6,7 @@
 #include "h5/group/group_make.h"
 #include "h5/run/job/cut.h"
 #include "h5/run/job/job.h"
-#include "h5/series/agree.h"
+#include "h5/run/job/pair_coordinates.h"
 #include "h5/series/join.h"
 
 static ndr_status check_labels(const ndr_h5_dataset *labels) {
@@ -113,18 +113,19 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
-/* Says where coordinates of the labels' dims are others than those of the dims that they lie along. */
-static void remark_coordinates(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
-                               const int own[NDR_MAX_DIMS]) {
-  ndr_remarks remarks;
-  if (!ndr_coordinates_begin(dataset, labels, &remarks)) return;
-  for (int i = 0; i < groups->ndim; i++) {
-    int d = groups->dim + i;
-    bool series = dataset->part_count && dataset->series_dim == d;
-    if (!series && labels->info.shape[own[i]] == dataset->info.shape[d])
-      ndr_coordinates_remark(dataset, d, labels, own[i], &remarks);
-  }
-  ndr_remarks_free(&remarks);
+/* Refuses labels of other coordinates than those of the steps that they are for; where the labels' file has them in
+ * reverse, turns the indices. */
+static ndr_status check_places(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
+                               int64_t *index) {
+  const ndr_paired_dims dims = {dataset, d, labels, own, index};
+  bool agree, reverse = false;
+  if (labels->by_number) return NDR_OK;
+  NDR_TRY(ndr_coordinates_agree(&dims, false, &agree));
+  if (agree) return NDR_OK;
+  if (!(labels->part_count && labels->series_dim == own)) NDR_TRY(ndr_coordinates_agree(&dims, true, &reverse));
+  if (!reverse) return ndr_coordinates_fail(&dims, labels->where);
+  for (int64_t k = 0; k < dataset->info.shape[d]; k++) index[k] = labels->info.shape[own] - 1 - index[k];
+  return NDR_OK;
 }
 
 /* Where the steps of each dim find their labels: places[i][step] is a sum over the groups' dims away from the first. */
@@ -132,12 +133,12 @@ static ndr_status place_all(const ndr_h5_groups *groups, const ndr_h5_dataset *d
                             int64_t *places[NDR_MAX_DIMS]) {
   int own[NDR_MAX_DIMS];
   pair_dims(groups, dataset, labels, own);
-  remark_coordinates(groups, dataset, labels, own);
   for (int i = 0; i < groups->ndim; i++) {
     int64_t stride = 1;
     places[i] = calloc((size_t)groups->shape[i] + 1, sizeof *places[i]);
     if (!places[i]) return ndr_group_fail_memory(dataset);
     NDR_TRY(place(groups, dataset, groups->dim + i, labels, own[i], places[i]));
+    NDR_TRY(check_places(dataset, groups->dim + i, labels, own[i], places[i]));
     for (int j = own[i] + 1; j < groups->ndim; j++) stride *= labels->info.shape[j];
     for (int64_t step = 0; step < groups->shape[i]; step++) places[i][step] *= stride;
   }

@@ -83,7 +83,9 @@ static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
 static void print_besides(FILE *to, const ndr_h5_options *o) {
   for (int i = 0; i < o->operand_count; i++) {
     fprintf(to, "beside %s ", o->operands[i]->name ? o->operands[i]->name : "it");
-    if (o->operands[i]->dataset) print_dataset(to, o->operands[i]->dataset);
+    if (!o->operands[i]->dataset) continue;
+    print_dataset(to, o->operands[i]->dataset);
+    if (o->operands[i]->dataset->by_number) fputs("by number ", to);
   }
   if (o->where) fprintf(to, "where %s ", o->where);
 }

@@ -1,5 +1,5 @@
 /* See beside.h. The files of a series follow each other in a slot as they do along their dim, the box of each compact.
- */
+ * Boxes count as the dataset's do; only what is read counts as the file does. */
 #include "h5/read/beside.h"
 
 #include <stdlib.h>
@@ -31,6 +31,19 @@ ndr_beside_box ndr_beside_find(const ndr_beside *beside, const ndr_slab *slab) {
     box.begin[i] = d < 0 ? 0 : slab->whole[d];
     box.size[i] = d < 0 ? 1 : slab->size[d];
   }
+  return box;
+}
+
+bool ndr_beside_is_turned(const ndr_beside *beside) {
+  bool turned = false;
+  for (int i = 0; i < beside->ndim; i++) turned |= beside->turned[i];
+  return turned;
+}
+
+/* The same box as the file counts. */
+static ndr_beside_box box_in_file(const ndr_beside *beside, ndr_beside_box box) {
+  for (int i = 0; i < beside->ndim; i++)
+    if (beside->turned[i]) box.begin[i] = beside->shape[i] - box.begin[i] - box.size[i];
   return box;
 }
 
@@ -132,7 +145,7 @@ int64_t ndr_beside_slot_bytes(const ndr_beside *beside) {
 }
 
 int64_t ndr_beside_pieces(const ndr_beside *beside, const ndr_slab *slab) {
-  ndr_beside_box box = ndr_beside_find(beside, slab);
+  ndr_beside_box box = box_in_file(beside, ndr_beside_find(beside, slab));
   int64_t count = 0;
   for (walk w = walk_over(beside, &box); next_part(&w);) count += pieces_of(&w);
   return count;
@@ -140,7 +153,7 @@ int64_t ndr_beside_pieces(const ndr_beside *beside, const ndr_slab *slab) {
 
 ndr_status ndr_beside_read(const ndr_beside *beside, ndr_reader_scratch *scratch, const ndr_slab *slab, int64_t piece,
                            void *data) {
-  ndr_beside_box box = ndr_beside_find(beside, slab);
+  ndr_beside_box box = box_in_file(beside, ndr_beside_find(beside, slab));
   for (walk w = walk_over(beside, &box); next_part(&w);) {
     int64_t count = pieces_of(&w);
     char *to = (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside);
@@ -157,6 +170,7 @@ typedef struct {
   const ndr_beside_box *box;
   const char *elements;
   const ndr_unpack *unpack;
+  const bool *turned; /* the dims along which they lie in reverse */
 } stored_box;
 
 /* Copies what `from` has of the box `wanted` to its place there, or only finds it: returns where it lies if that is
@@ -176,9 +190,9 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
     if (high > last) high = last;
     if (low >= high) return NULL;
     sizes[i] = high - low;
-    froms[i] = from_step;
+    froms[i] = from->turned[i] ? -from_step : from_step;
     tos[i] = to_step;
-    start += (low - first) * from_step;
+    start += (from->turned[i] ? last - 1 - low : low - first) * from_step;
     target += (low - wanted->begin[i]) * to_step;
     from_step *= from->box->size[i];
     to_step *= wanted->size[i];
@@ -190,10 +204,11 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
 }
 
 static const char *gather_from_memory(const ndr_beside *beside, const ndr_beside_box *wanted, char *buffer) {
+  static const bool turned[NDR_MAX_DIMS];
   const ndr_unpack as_it_is = NDR_UNPACK_INIT(beside->dtype);
   ndr_beside_box all = {{0}, {0}};
   memcpy(all.size, beside->shape, sizeof all.size);
-  return copy(beside, &(stored_box){&all, beside->memory, &as_it_is}, wanted, buffer);
+  return copy(beside, &(stored_box){&all, beside->memory, &as_it_is, turned}, wanted, buffer);
 }
 
 bool ndr_beside_gather(const ndr_beside *beside, const ndr_slab *slab, const ndr_slab *leaf, void *data, void *buffer,
@@ -205,7 +220,7 @@ bool ndr_beside_gather(const ndr_beside *beside, const ndr_slab *slab, const ndr
   } else {
     for (walk w = walk_over(beside, &box); !found && next_part(&w);) {
       const stored_box from = {&w.here, (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside),
-                               &beside->readers[w.part].deferred};
+                               &beside->readers[w.part].deferred, beside->turned};
       found = copy(beside, &from, &wanted, buffer);
     }
   }
@@ -218,11 +233,11 @@ ndr_status ndr_beside_load(ndr_beside *beside) {
   ndr_reader_scratch scratch = {0};
   ndr_slab all = {.part = 0};
   char *memory = malloc((size_t)bytes + 1), *parts = NULL;
-  if (beside->part_count > 1) parts = malloc((size_t)bytes + 1);
-  ndr_status status =
-      memory && (parts || beside->part_count == 1)
-          ? NDR_OK
-          : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for %lld bytes", beside->dataset->where, (long long)bytes);
+  bool gathers = beside->part_count > 1 || ndr_beside_is_turned(beside);
+  if (gathers) parts = malloc((size_t)bytes + 1);
+  ndr_status status = memory && (parts || !gathers) ? NDR_OK
+                                                    : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for %lld bytes",
+                                                               beside->dataset->where, (long long)bytes);
   ndr_beside whole = *beside;
   whole.place = 0;
   for (int i = 0; i < whole.ndim; i++) {

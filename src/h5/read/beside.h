@@ -14,16 +14,19 @@ typedef struct ndr_beside {
   const ndr_h5_dataset *dataset; /* NULL for an array in memory */
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
-  int dims[NDR_MAX_DIMS]; /* dim i lies along dim dims[i] of what is reduced; -1: it has size 1 and is repeated */
-  ndr_dtype dtype;        /* as it is reduced */
-  int part_count;         /* of the readers: files of a series, or 1 */
+  int dims[NDR_MAX_DIMS];    /* dim i lies along dim dims[i] of what is reduced; -1: it has size 1 and is repeated */
+  bool turned[NDR_MAX_DIMS]; /* the file has that dim in reverse: boxes count from its end, and are turned when gathered
+                              */
+  ndr_dtype dtype;           /* as it is reduced */
+  int part_count;            /* of the readers: files of a series, or 1 */
   ndr_reader *readers;
-  const void *memory; /* all of it, compact; NULL where it is not in memory */
-  void *owned;        /* the same where it is to be freed */
-  void *cut;          /* what the dataset lies in if it is a part of the caller's; to be freed */
-  bool once;          /* read once; else with each slab */
-  int64_t place;      /* where its box begins in a slot */
-  int64_t gathered;   /* where the box of a series is gathered for a GPU; 0: it is not */
+  const void *memory;           /* all of it, compact; NULL where it is not in memory */
+  void *owned;                  /* the same where it is to be freed */
+  void *cut;                    /* what the dataset lies in if it is a part of the caller's; to be freed */
+  bool cut_along[NDR_MAX_DIMS]; /* the dims that are cut so */
+  bool once;                    /* read once; else with each slab */
+  int64_t place;                /* where its box begins in a slot */
+  int64_t gathered; /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */
 } ndr_beside;
 
 /* A box of an array, in its own dims. */
@@ -37,6 +40,9 @@ int64_t ndr_beside_elements(const ndr_beside *beside, const ndr_beside_box *box)
 
 /* Elements of all of it; INT64_MAX where they are more. */
 int64_t ndr_beside_count(const ndr_beside *beside);
+
+/* Whether the file has some dim in reverse. */
+bool ndr_beside_is_turned(const ndr_beside *beside);
 
 /* Opens the readers. as_f64 and defer are as for ndr_reader_open. Close the array even if that fails. */
 ndr_status ndr_beside_open(ndr_beside *beside, bool as_f64, bool defer, int64_t memory);

@@ -1,5 +1,5 @@
-/* Whether the coordinates of files agree: those of the dims that the files of a series share, all but the one along
- * which they follow each other, and those of an array beside a dataset; and whether the files of a series overlap. */
+/* Whether the coordinates of a series' files agree: those of the dims that they share, all but the one along which they
+ * follow each other; and whether the files overlap. */
 #ifndef NDR_H5_SERIES_AGREE_H
 #define NDR_H5_SERIES_AGREE_H
 
@@ -10,15 +10,6 @@
  * thousandth of a step. What has no coordinates agrees with anything. Members of a new dim must have the same units,
  * too; elsewhere units may be spelled in two ways. Inside the lock. */
 ndr_status ndr_series_agree(const ndr_h5_dataset *series);
-
-/* Begins remarks on the coordinates of an array beside a dataset: ndr_remarks_free ends them. False: there is nobody to
- * tell, or another rank says it. */
-bool ndr_coordinates_begin(const ndr_h5_dataset *dataset, const ndr_h5_dataset *array, ndr_remarks *remarks);
-
-/* Remarks on the first index at which dim i of an array has another coordinate than dim d of a dataset, which is as
- * long. What has no coordinates, or others that cannot be compared, agrees. Takes the lock. */
-void ndr_coordinates_remark(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *array, int i,
-                            ndr_remarks *remarks);
 
 /* Remarks on the first coordinate along the dim of a series that two of its files have, and says how many coordinates
  * repeat others. What has no coordinates, or some that cannot be read, is passed over. Fails only if on_remark stops

@@ -10,6 +10,7 @@
 #include "h5/run/job/condition.h"
 #include "h5/run/job/host.h"
 #include "h5/run/job/pair.h"
+#include "h5/structure/structure.h"
 #include "ndreduce/operator.h"
 
 /* ---- Which there are --------------------------------------------------------------------------------------------- */
@@ -141,6 +142,27 @@ static ndr_status add_own_weights(ndr_besides *operands, const ndr_h5_dataset *d
   return add_weights(operands);
 }
 
+static const char *units_of(const ndr_h5_dataset *dataset) {
+  const char *units = dataset->info.units;
+  units = units ? units + strspn(units, " ") : "";
+  return *units ? units : NULL;
+}
+
+/* A formula may mix units on purpose, so this is no failure. One rank says it. */
+static void remark_units(const ndr_h5_dataset *dataset, const ndr_h5_dataset *array) {
+  const char *own = units_of(dataset), *other = array ? units_of(array) : NULL;
+  if (!own || !other || dataset->raw || strcmp(own, other) == 0) return;
+  if (dataset->structure && dataset->structure->comm->rank > 0) return;
+  ndr_remarks remarks = array->remarks;
+  ndr_hdf_scope scope;
+  remarks.told = NULL;
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_remark(&remarks, "%s: its units are '%.80s', those of %s are '%.80s', and operators take both as they are",
+             array->where, other, dataset->where, own);
+  ndr_hdf_leave(&scope);
+  ndr_remarks_free(&remarks);
+}
+
 /* The arrays of operators are the first that are given; those that only a condition names may follow. */
 static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
                            const ndr_h5_options *options) {
@@ -155,7 +177,9 @@ static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset,
       return ndr_fail(NDR_ERR_ARGUMENT, "no operator reads operand with %d", i - first);
     if (i - first >= wanted) continue;
     NDR_TRY(add_operand(operands, NDR_WITH, i, array->dtype));
-    operands->masked |= array->dataset && array->dataset->info.masked && is_read(problem, i - first + 1);
+    if (!is_read(problem, i - first + 1)) continue;
+    operands->masked |= array->dataset && array->dataset->info.masked;
+    remark_units(dataset, array->dataset);
   }
   return NDR_OK;
 }

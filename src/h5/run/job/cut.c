@@ -120,5 +120,17 @@ ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, cons
     for (int p = 0; cuts[i] && i != seam && p < count; p++) cut_dim(&made->parts[p], i, dataset, array->dims[i]);
   }
   memcpy(array->shape, made->whole.info.shape, sizeof array->shape);
+  memcpy(array->cut_along, cuts, sizeof cuts);
   return NDR_OK;
+}
+
+static void mirror(ndr_h5_dataset *own, int i) {
+  own->from[i] = own->extent[i] - 1 - own->from[i] - (own->info.shape[i] - 1) * own->step[i];
+}
+
+void ndr_beside_mirror(ndr_beside *array, int i) {
+  copies *made = array->cut;
+  if (!array->cut_along[i]) return;
+  mirror(&made->whole, i);
+  for (int p = 0; p < made->whole.part_count; p++) mirror(made->whole.parts[p], i);
 }

@@ -5,8 +5,7 @@
 
 #include "h5/file/dims.h"
 #include "h5/run/job/cut.h"
-#include "h5/series/agree.h"
-#include "h5/structure/structure.h"
+#include "h5/run/job/pair_coordinates.h"
 
 /* The only one of the names that is this one; -1 if there is none, or several are. */
 static int find_name(int count, const char *const *names, const char *name) {
@@ -63,35 +62,70 @@ static ndr_status take_dims(ndr_beside *array, const ndr_h5_info *info, const in
   return NDR_OK;
 }
 
+static ndr_status fail_size(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
+  char called[NDR_DIM_TEXT], hint[NDR_PART_HINT] = "";
+  const int d = array->dims[i];
+  const int64_t has = array->shape[i], wanted = dataset->info.shape[d];
+  if (array->dataset) ndr_coordinates_hint_part(&(ndr_paired_dims){dataset, d, array->dataset, i, NULL}, hint);
+  const char *part = *hint ? hint : array->dataset && has > wanted ? "; /PATH[START:STOP] is a part of it" : "";
+  return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s", what, (long long)has,
+                  ndr_dim_text(d, dataset->info.dim_names, called), (long long)wanted, part);
+}
+
 /* What has size 1 is repeated. */
-static ndr_status check_sizes(ndr_beside *array, const ndr_h5_info *info, const char *what) {
-  char called[NDR_DIM_TEXT];
+static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   for (int i = 0; i < array->ndim; i++) {
     int d = array->dims[i];
-    if (d < 0 || array->shape[i] == info->shape[d]) continue;
-    if (array->shape[i] != 1)
-      return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s", what, (long long)array->shape[i],
-                      ndr_dim_text(d, info->dim_names, called), (long long)info->shape[d],
-                      array->dataset && array->shape[i] > info->shape[d] ? "; /PATH[START:STOP] is a part of it" : "");
+    if (d < 0 || array->shape[i] == dataset->info.shape[d]) continue;
+    if (array->shape[i] != 1) return fail_size(array, i, dataset, what);
     array->dims[i] = -1;
   }
   return NDR_OK;
 }
 
-/* Elements are paired by their numbers, whatever the coordinates: a mask whose latitudes go the other way is most
- * likely not meant so. One rank says it. */
-static void remark_coordinates(const ndr_beside *array, const ndr_h5_dataset *dataset) {
+/* ---- Coordinates ------------------------------------------------------------------------------------------------- */
+
+/* Whether there is a single step of a dim because the caller has chosen it, as one level of many. */
+static bool is_chosen_step(const ndr_beside *array, int i) {
   const ndr_h5_dataset *own = array->dataset;
-  ndr_remarks remarks;
-  if (!own || !ndr_coordinates_begin(dataset, own, &remarks)) return;
+  return array->shape[i] == 1 && own->extent[i] > 1 && !array->cut_along[i];
+}
+
+static ndr_status check(const ndr_paired_dims *dims, const char *what) {
+  bool agree;
+  NDR_TRY(ndr_coordinates_agree(dims, false, &agree));
+  return agree ? NDR_OK : ndr_coordinates_fail(dims, what);
+}
+
+/* Where the file has the dim in reverse, as latitudes from north to south, the array is turned. Files follow each other
+ * along a dim in one direction. */
+static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims *dims, const char *what) {
+  bool agree, reverse = false;
+  NDR_TRY(ndr_coordinates_agree(dims, false, &agree));
+  if (agree) return NDR_OK;
+  if (!(array->dataset->part_count && array->dataset->series_dim == i)) {
+    ndr_beside_mirror(array, i);
+    NDR_TRY(ndr_coordinates_agree(dims, true, &reverse));
+    if (!reverse) ndr_beside_mirror(array, i);
+  }
+  array->turned[i] = reverse;
+  return reverse ? NDR_OK : ndr_coordinates_fail(dims, what);
+}
+
+static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
+  const ndr_h5_dataset *own = array->dataset;
+  if (!own || own->by_number) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
-    const bool sides = d >= 0 && ndr_cut_is_sides(dataset, d) && ndr_cut_is_sides(own, i);
-    for (int p = 0; sides && p < dataset->part_count; p++)
-      ndr_coordinates_remark(dataset->parts[p], d, own->parts[p], i, &remarks);
-    if (d >= 0 && !sides) ndr_coordinates_remark(dataset, d, own, i, &remarks);
+    if (d < 0 || is_chosen_step(array, i)) continue;
+    if (!ndr_cut_is_sides(dataset, d) || !ndr_cut_is_sides(own, i)) {
+      NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
+      continue;
+    }
+    for (int p = 0; p < dataset->part_count; p++)
+      NDR_TRY(check(&(ndr_paired_dims){dataset->parts[p], d, own->parts[p], i, NULL}, what));
   }
-  ndr_remarks_free(&remarks);
+  return NDR_OK;
 }
 
 ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int *given, const char *what) {
@@ -101,7 +135,6 @@ ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int 
     NDR_TRY(ndr_beside_cut(array, dataset, what));
   else
     NDR_TRY(align(array, info, what));
-  NDR_TRY(check_sizes(array, info, what));
-  remark_coordinates(array, dataset);
-  return NDR_OK;
+  NDR_TRY(check_sizes(array, dataset, what));
+  return pair_steps(array, dataset, what);
 }

@@ -1,0 +1,219 @@
+/* See pair_coordinates.h. */
+#include "h5/run/job/pair_coordinates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "h5/series/axis.h"
+
+/* The coordinates of both dims. */
+typedef struct {
+  const ndr_paired_dims *dims;
+  ndr_axis own, other; /* the dataset's, the array's */
+  ndr_hdf_scope scope;
+} axes;
+
+/* Ends with leave, even if it fails. */
+static ndr_status enter(axes *a, const ndr_paired_dims *dims) {
+  *a = (axes){.dims = dims};
+  ndr_hdf_enter(&a->scope, dims->dataset->no_plugins);
+  NDR_TRY(ndr_axis_read(dims->dataset, dims->d, &a->own));
+  return a->own.values ? ndr_axis_read(dims->array, dims->i, &a->other) : NDR_OK;
+}
+
+static void leave(axes *a) {
+  ndr_axis_free(&a->own);
+  ndr_axis_free(&a->other);
+  ndr_hdf_leave(&a->scope);
+}
+
+static bool are_there(const axes *a) {
+  return a->own.values && a->other.values;
+}
+
+static int64_t steps_of(const ndr_axis *axis) {
+  return axis->dataset->info.shape[axis->d];
+}
+
+/* The array's step that is paired with step k. */
+static int64_t step_of(const axes *a, int64_t k, bool reverse) {
+  int64_t step = a->dims->steps ? a->dims->steps[k] : k;
+  return reverse ? steps_of(&a->other) - 1 - step : step;
+}
+
+static bool same_calendar(const axes *a, int64_t k) {
+  return !ndr_axis_are_timed(&a->own, &a->other) || ndr_axis_dates_alike(&a->own, &a->other, k);
+}
+
+/* The first step that does not agree; -1: there is none. Coordinates in the same words need not be decoded. */
+static int64_t find_difference(const axes *a, bool reverse) {
+  bool alike = ndr_scale_units_same_words(&a->own.units, &a->other.units);
+  for (int64_t k = 0; k < steps_of(&a->own); k++) {
+    int64_t step = step_of(a, k, reverse);
+    if (alike && a->own.values[k] == a->other.values[step]) continue;
+    if (!same_calendar(a, k) || !ndr_axis_same_place(&a->own, k, &a->other, step)) return k;
+  }
+  return -1;
+}
+
+ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool *agree) {
+  axes a;
+  *agree = true;
+  ndr_status status = enter(&a, dims);
+  if (status == NDR_OK && are_there(&a)) *agree = find_difference(&a, reverse) < 0;
+  leave(&a);
+  return status;
+}
+
+/* ---- Sentences --------------------------------------------------------------------------------------------------- */
+
+#define BY_NUMBER "ndr_h5_access.by_number pairs them all the same"
+
+enum { VALUE_TEXT = NDR_TIME_CHARS + 64 };
+
+/* The coordinate, with its units where those of the other axis are others, and all digits where fewer are no
+ * difference.
+ */
+static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_TEXT], char other[VALUE_TEXT]) {
+  const ndr_axis *axis[] = {&a->own, &a->other};
+  char *text[] = {own, other}, value[2][NDR_TIME_CHARS];
+  ndr_axis_write(axis[0], k, value[0]);
+  ndr_axis_write(axis[1], step, value[1]);
+  bool digits = strcmp(value[0], value[1]) == 0;
+  for (int n = 0; n < 2; n++) {
+    const ndr_scale_units *units = &axis[n]->units;
+    if (digits) snprintf(value[n], NDR_TIME_CHARS, "%.17g", axis[n]->values[n ? step : k]);
+    bool named = !ndr_axis_same_units(&a->own, &a->other) && units->units && !units->timed;
+    snprintf(text[n], VALUE_TEXT, "%s%s%.50s", value[n], named ? " " : "", named ? units->units : "");
+  }
+}
+
+/* Whether the array has the same longitudes, beginning at another one; as parts are selected, [lon=FROM:TO] then puts
+ * them in the dataset's order. */
+static bool is_rotated(const axes *a) {
+  int64_t count = steps_of(&a->own), shift = 0;
+  if (a->own.turn == 0 || steps_of(&a->other) != count) return false;
+  while (shift < count && !ndr_axis_same_place(&a->own, 0, &a->other, shift)) shift++;
+  bool same = shift > 0 && shift < count && step_of(a, 0, false) == 0;
+  for (int64_t k = 0; same && k < count; k++) same = ndr_axis_same_place(&a->own, k, &a->other, (k + shift) % count);
+  return same;
+}
+
+/* What can be done, or what is the case. */
+static void write_way(const axes *a, const char *dim, char *text, size_t capacity) {
+  char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
+  *text = 0;
+  if (find_difference(a, true) < 0) snprintf(text, capacity, "these are in reverse order; ");
+  if (*text || !is_rotated(a)) return;
+  ndr_axis_write(&a->own, 0, from);
+  ndr_axis_write(&a->own, steps_of(&a->own) - 1, to);
+  snprintf(text, capacity, "the part [%s=%s:%s] of it has that order; ", dim, from, to);
+}
+
+static ndr_status fail_calendar(const axes *a, const char *dim, const char *what) {
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s is of the calendar %s, that of %s of the calendar %s; " BY_NUMBER, what,
+                  dim, ndr_calendar_name(a->other.units.time.calendar), a->own.dataset->where,
+                  ndr_calendar_name(a->own.units.time.calendar));
+}
+
+/* The file that has the step, where files follow each other along the dim; else the dataset. */
+static const ndr_h5_dataset *file_of(const ndr_axis *axis, int64_t step) {
+  const ndr_h5_dataset *dataset = axis->dataset;
+  if (!dataset->part_count || dataset->series_dim != axis->d) return dataset;
+  int p = 0;
+  while (p < dataset->part_count - 1 && step >= dataset->parts[p]->info.shape[axis->d])
+    step -= dataset->parts[p++]->info.shape[axis->d];
+  return dataset->parts[p];
+}
+
+static ndr_status fail_value(const axes *a, int64_t k, const char *dim, const char *what) {
+  char values[2][VALUE_TEXT], way[512], that[NDR_SCALE_DIM_TEXT + 32] = "that", of[256] = "";
+  int64_t step = step_of(a, k, false);
+  const ndr_h5_dataset *own = file_of(&a->own, k), *other = file_of(&a->other, step);
+  write_values(a, k, step, values[0], values[1]);
+  write_way(a, dim, way, sizeof way);
+  if (step != k) snprintf(that, sizeof that, "%s[%lld]", dim, (long long)k);
+  if (strcmp(other->file, a->other.dataset->file) != 0) snprintf(of, sizeof of, ", of %.200s,", other->file);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld]%s is %s, %s of %s is %s; %s" BY_NUMBER, what, dim, (long long)step,
+                  of, values[1], that, own->where, values[0], way);
+}
+
+ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
+  axes a;
+  char dim[NDR_SCALE_DIM_TEXT];
+  ndr_status status = enter(&a, dims);
+  int64_t k = status == NDR_OK && are_there(&a) ? find_difference(&a, false) : -1;
+  ndr_scale_name_dim(dims->array, dims->i, dim);
+  if (k >= 0) status = same_calendar(&a, k) ? fail_value(&a, k, dim, what) : fail_calendar(&a, dim, what);
+  leave(&a);
+  return status;
+}
+
+/* ---- Dims of different sizes ------------------------------------------------------------------------------------- */
+
+/* The place of a step on a scale that both axes have: times in days. */
+static bool find_place(const ndr_axis *axis, bool timed, int64_t step, double *at) {
+  ndr_instant instant;
+  *at = axis->values[step];
+  if (!timed) return isfinite(*at);
+  if (!ndr_axis_decode(axis, step, &instant)) return false;
+  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
+  return true;
+}
+
+/* The first or last step of an axis. */
+typedef struct {
+  const ndr_axis *axis;
+  int64_t step;
+  double at;
+} end;
+
+/* Both ends of an axis, the lower one first. */
+static bool find_ends(const ndr_axis *axis, bool timed, end *low, end *high) {
+  *low = (end){axis, 0, 0};
+  *high = (end){axis, steps_of(axis) - 1, 0};
+  if (high->step < 0 || !find_place(axis, timed, low->step, &low->at) ||
+      !find_place(axis, timed, high->step, &high->at))
+    return false;
+  if (low->at > high->at) {
+    end first = *low;
+    *low = *high;
+    *high = first;
+  }
+  return true;
+}
+
+/* Whether days tell the times of an axis apart. */
+static bool has_days(end low, end high) {
+  int64_t steps = steps_of(low.axis);
+  return low.axis->units.timed && (steps == 1 || (high.at - low.at) / (double)(steps - 1) >= 1);
+}
+
+static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
+  end low[2], high[2];
+  char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
+  bool timed = ndr_axis_are_timed(&a->own, &a->other);
+  if (!find_ends(&a->own, timed, &low[0], &high[0]) || !find_ends(&a->other, timed, &low[1], &high[1])) return;
+  const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
+  if (first->at > last->at) {
+    snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
+    return;
+  }
+  ndr_axis_write(first->axis, first->step, from);
+  ndr_axis_write(last->axis, last->step, to);
+  if (timed && has_days(low[0], high[0]) && has_days(low[1], high[1]))
+    from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
+  snprintf(text, NDR_PART_HINT, "; [%s=%s:%s] is the part that both have", dim, from, to);
+}
+
+void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_HINT]) {
+  axes a;
+  char dim[NDR_SCALE_DIM_TEXT];
+  *text = 0;
+  bool good = dims->array->names[dims->i] && enter(&a, dims) == NDR_OK && are_there(&a);
+  ndr_scale_name_dim(dims->array, dims->i, dim);
+  if (good && ndr_axis_same_units(&a.own, &a.other) && (steps_of(&a.own) == 0 || same_calendar(&a, 0)))
+    write_common(&a, dim, text);
+  if (dims->array->names[dims->i]) leave(&a);
+}

@@ -1,0 +1,31 @@
+/* Whether steps that are paired by their numbers, those of a dim of a dataset and of an array beside it, have the same
+ * coordinates: with other ones the array is of other places or times, most likely not meant so. */
+#ifndef NDR_H5_RUN_PAIR_COORDINATES_H
+#define NDR_H5_RUN_PAIR_COORDINATES_H
+
+#include "h5/file/dataset.h"
+
+typedef struct ndr_paired_dims {
+  const ndr_h5_dataset *dataset;
+  int d;
+  const ndr_h5_dataset *array;
+  int i;
+  const int64_t *steps; /* step k of the dataset's dim d is paired with step steps[k] of the array's dim i; NULL: k */
+} ndr_paired_dims;
+
+/* Sets *agree to whether they agree; under `reverse` the array's steps count from its end. Times must be the same
+ * instants, in any units, of calendars that date them alike; others may differ by a thousandth of a step, and
+ * longitudes by whole turns. What has no coordinates agrees with anything. Takes the lock. */
+ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool *agree);
+
+/* Fails with a sentence that names the first step at which they do not agree, and what can be done about it. `what`
+ * names the array. Takes the lock. */
+ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what);
+
+enum { NDR_PART_HINT = 256 };
+
+/* For dims of different sizes: writes "; [time=2001-01-16:2001-12-16] is the part that both have", or that they have
+ * nothing in common; "" where either has no coordinates, or they cannot be compared. Takes the lock. */
+void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_HINT]);
+
+#endif

@@ -1,0 +1,96 @@
+/* See axis.h. */
+#include "h5/series/axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/angle.h"
+
+void ndr_axis_free(ndr_axis *a) {
+  ndr_scale_units_free(&a->units);
+  free(a->values);
+  *a = (ndr_axis){.values = NULL};
+}
+
+static double find_turn(const ndr_axis *a) {
+  const char *units = a->units.units;
+  ndr_angle_kind kind = ndr_angle_of_units(units);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(a->dataset->names[a->d]);
+  if (kind != NDR_ANGLE_LONGITUDE) return 0;
+  return units && ndr_angle_radians(units) == 1 ? 4 * acos(0) : 360;
+}
+
+ndr_status ndr_axis_read(const ndr_h5_dataset *dataset, int d, ndr_axis *a) {
+  hid_t scale;
+  *a = (ndr_axis){.dataset = dataset, .d = d};
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, &scale));
+  if (scale < 0) return NDR_OK;
+  ndr_status status = ndr_scale_units_read(dataset, scale, &a->units);
+  H5Dclose(scale);
+  NDR_TRY(status);
+  a->units.timed = ndr_time_units_parse(a->units.units, a->units.calendar, &a->units.time);
+  a->turn = find_turn(a);
+  a->values = calloc((size_t)dataset->info.shape[d] + 1, sizeof *a->values); /* which sees an overflow */
+  if (!a->values) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", dataset->where);
+  return ndr_hdf_coordinate_values(dataset, d, false, a->values);
+}
+
+/* How exactly a coordinate is stored, in its unit. */
+static double precision(const ndr_axis *a, int64_t i) {
+  return fabs(a->values[i]) * a->units.precision;
+}
+
+bool ndr_axis_decode(const ndr_axis *a, int64_t i, ndr_instant *instant) {
+  return ndr_time_decode(&a->units.time, a->values[i], precision(a, i), instant);
+}
+
+bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b) {
+  return a->units.timed && b->units.timed;
+}
+
+bool ndr_axis_same_units(const ndr_axis *a, const ndr_axis *b) {
+  const char *x = a->units.units, *y = b->units.units;
+  if (a->units.timed || b->units.timed) return ndr_axis_are_timed(a, b);
+  if (!x || !y || strcmp(x, y) == 0) return true;
+  return ndr_angle_radians(x) > 0 && ndr_angle_radians(x) == ndr_angle_radians(y);
+}
+
+bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i) {
+  const ndr_time_units *x = &a->units.time, *y = &b->units.time;
+  ndr_instant instant;
+  if (x->calendar == y->calendar) return true;
+  return ndr_calendar_is_gregorian(x->calendar) && ndr_calendar_is_gregorian(y->calendar) &&
+         (!ndr_axis_decode(a, i, &instant) || ndr_instant_is_gregorian(instant));
+}
+
+/* Seconds of f32, which has none beyond half a year, are rounded to others than those of f64. */
+static bool same_instant(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
+  ndr_instant x, y;
+  bool dated[] = {ndr_axis_decode(a, i, &x), ndr_axis_decode(b, k, &y)};
+  if (!dated[0] || !dated[1]) return dated[0] == dated[1];
+  double apart = (double)(x.day - y.day) * 86400e6 + (double)(x.microsecond - y.microsecond);
+  return fabs(apart) <= precision(a, i) * (double)a->units.time.unit + precision(b, k) * (double)b->units.time.unit;
+}
+
+static double tolerance(const ndr_axis *a, const ndr_axis *b) {
+  int64_t last = a->dataset->info.shape[a->d] - 1;
+  double far = fmax(fabs(a->values[0]), fabs(a->values[last]));
+  double step = last > 0 ? fabs(a->values[last] - a->values[0]) / (double)last : 0;
+  return fmax(1e-3 * step, 2 * far * fmax(a->units.precision, b->units.precision));
+}
+
+bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
+  double x = a->values[i], y = b->values[k];
+  if (ndr_axis_are_timed(a, b)) return same_instant(a, i, b, k);
+  double apart = a->turn > 0 && a->turn == b->turn ? remainder(x - y, a->turn) : x - y;
+  return (isnan(x) && isnan(y)) || fabs(apart) <= tolerance(a, b);
+}
+
+void ndr_axis_write(const ndr_axis *a, int64_t i, char text[NDR_TIME_CHARS]) {
+  ndr_instant instant;
+  if (a->units.timed && ndr_axis_decode(a, i, &instant))
+    ndr_time_write(&a->units.time, instant, ndr_time_precision_of(instant), text);
+  else
+    snprintf(text, NDR_TIME_CHARS, "%.9g", a->values[i]);
+}

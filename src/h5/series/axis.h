@@ -1,0 +1,42 @@
+/* The coordinates of one dim of a dataset, to be compared with those of another: numbers, times in any units, angles.
+ * Called inside the lock. */
+#ifndef NDR_H5_SERIES_AXIS_H
+#define NDR_H5_SERIES_AXIS_H
+
+#include "h5/cf/scale_units.h"
+
+/* values is NULL where the dim has no coordinates. */
+typedef struct ndr_axis {
+  const ndr_h5_dataset *dataset;
+  int d;
+  ndr_scale_units units;
+  double turn; /* after which longitudes begin again; 0 of all others */
+  double *values;
+} ndr_axis;
+
+/* Reads them, unpacked, and their units, as CF means them also where the dataset was opened raw. Free the axis even if
+ * that fails. */
+ndr_status ndr_axis_read(const ndr_h5_dataset *dataset, int d, ndr_axis *axis);
+void ndr_axis_free(ndr_axis *axis);
+
+/* The instant of a time; false if it is none. */
+bool ndr_axis_decode(const ndr_axis *axis, int64_t i, ndr_instant *instant);
+
+/* Whether both are times. */
+bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b);
+
+/* Whether the units are those of one thing: the same text, angles of one unit, or times. None fits any but times. */
+bool ndr_axis_same_units(const ndr_axis *a, const ndr_axis *b);
+
+/* Whether time i of a has one date in both calendars. */
+bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i);
+
+/* Whether coordinate i of a is coordinate k of b: times the same instant, as exactly as they are stored, other numbers
+ * to a thousandth of a step of a, as files write degrees with more or fewer digits; whole turns of longitudes do not
+ * count. Calendars and units are not compared. */
+bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k);
+
+/* Writes a coordinate: a time as a date. */
+void ndr_axis_write(const ndr_axis *axis, int64_t i, char text[NDR_TIME_CHARS]);
+
+#endif

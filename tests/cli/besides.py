@@ -275,6 +275,12 @@ def try_coordinates(tool, folder, failures):
                 if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
                     failures.count += 1
                     print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+    for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
+        command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode or result.stderr:
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
 
 
 def try_turned(tool, folder, failures):

@@ -45,6 +45,15 @@ bool ndr_axis_decode(const ndr_axis *a, int64_t i, ndr_instant *instant) {
   return ndr_time_decode(&a->units.time, a->values[i], precision(a, i), instant);
 }
 
+bool ndr_axis_place(const ndr_axis *a, int64_t i, double *at) {
+  ndr_instant instant;
+  *at = a->values[i];
+  if (!a->units.timed) return isfinite(*at);
+  if (!ndr_axis_decode(a, i, &instant)) return false;
+  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
+  return true;
+}
+
 bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b) {
   return a->units.timed && b->units.timed;
 }

@@ -22,6 +22,10 @@ void ndr_axis_free(ndr_axis *axis);
 /* The instant of a time; false if it is none. */
 bool ndr_axis_decode(const ndr_axis *axis, int64_t i, ndr_instant *instant);
 
+/* A coordinate as a number that can be compared with those of other axes: of a time, days, whatever its units are.
+ * False if it is no finite number or no instant. */
+bool ndr_axis_place(const ndr_axis *axis, int64_t i, double *at);
+
 /* Whether both are times. */
 bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b);
 

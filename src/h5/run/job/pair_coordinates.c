@@ -1,7 +1,6 @@
 /* See pair_coordinates.h. */
 #include "h5/run/job/pair_coordinates.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,16 +151,6 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
 
 /* ---- Dims of different sizes ------------------------------------------------------------------------------------- */
 
-/* The place of a step on a scale that both axes have: times in days. */
-static bool find_place(const ndr_axis *axis, bool timed, int64_t step, double *at) {
-  ndr_instant instant;
-  *at = axis->values[step];
-  if (!timed) return isfinite(*at);
-  if (!ndr_axis_decode(axis, step, &instant)) return false;
-  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
-  return true;
-}
-
 /* The first or last step of an axis. */
 typedef struct {
   const ndr_axis *axis;
@@ -170,11 +159,10 @@ typedef struct {
 } end;
 
 /* Both ends of an axis, the lower one first. */
-static bool find_ends(const ndr_axis *axis, bool timed, end *low, end *high) {
+static bool find_ends(const ndr_axis *axis, end *low, end *high) {
   *low = (end){axis, 0, 0};
   *high = (end){axis, steps_of(axis) - 1, 0};
-  if (high->step < 0 || !find_place(axis, timed, low->step, &low->at) ||
-      !find_place(axis, timed, high->step, &high->at))
+  if (high->step < 0 || !ndr_axis_place(axis, low->step, &low->at) || !ndr_axis_place(axis, high->step, &high->at))
     return false;
   if (low->at > high->at) {
     end first = *low;
@@ -193,8 +181,7 @@ static bool has_days(end low, end high) {
 static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
   end low[2], high[2];
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
-  bool timed = ndr_axis_are_timed(&a->own, &a->other);
-  if (!find_ends(&a->own, timed, &low[0], &high[0]) || !find_ends(&a->other, timed, &low[1], &high[1])) return;
+  if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
   const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
   if (first->at > last->at) {
     snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
@@ -202,8 +189,7 @@ static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT
   }
   ndr_axis_write(first->axis, first->step, from);
   ndr_axis_write(last->axis, last->step, to);
-  if (timed && has_days(low[0], high[0]) && has_days(low[1], high[1]))
-    from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
+  if (has_days(low[0], high[0]) && has_days(low[1], high[1])) from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
   snprintf(text, NDR_PART_HINT, "; [%s=%s:%s] is the part that both have", dim, from, to);
 }
 

@@ -261,7 +261,18 @@ def try_coordinates(tool, folder, failures):
         "months": ({"time": (np.arange(4.0), {"units": "months since 2001-01-01"})},
                    "its time[0] is 0 months since 2001-01-01, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
     }
+    sizes = {  # other sizes, and the part in common that is named: none where the same range has other steps
+        "longer": (np.arange(-90.0, 91, 30), "has size 7 along dim 1 (lat) of size 5; [lat=-59.9:60.1] is the part that both have"),
+        "finer": (np.arange(-60.0, 61, 15), "has size 9 along dim 1 (lat) of size 5; /PATH[START:STOP] is a part of it"),
+        "beyond": (np.arange(70.0, 90, 10), "has size 2 along dim 1 (lat) of size 5; they have no lat in common"),
+    }
     write_axes(os.path.join(folder, "own.nc"), own, number_elements)
+    for name, (values, expected) in sizes.items():
+        write_axes(os.path.join(folder, f"{name}.nc"), {**own, "lat": (np.float32(values + 0.1), north)}, number_elements)
+        result = subprocess.run([tool, "--where", f"{name}.nc:/y", "own.nc:/x"], capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode != 1 or result.stderr != f"h5gpured: own.nc:/x: --where {name}.nc:/y: {expected}\n":
+            failures.count += 1
+            print(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
     for name, (axes, expected) in others.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, **axes}, number_elements)
         for options, title in ((["--where", f"{name}.nc:/y"], f"--where {name}.nc:/y"), (["--weights", f"{name}.nc:/y"], f"--weights {name}.nc:/y"),

@@ -1,6 +1,7 @@
 /* See pair_coordinates.h. */
 #include "h5/run/job/pair_coordinates.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,12 +173,25 @@ static bool find_ends(const ndr_axis *axis, end *low, end *high) {
   return true;
 }
 
-/* Whether days tell the times of an axis apart. */
-static bool has_days(end low, end high) {
+/* The mean step of an axis; 0 if it has one coordinate. */
+static double mean_step(end low, end high) {
   int64_t steps = steps_of(low.axis);
-  return low.axis->units.timed && (steps == 1 || (high.at - low.at) / (double)(steps - 1) >= 1);
+  return steps > 1 ? (high.at - low.at) / (double)(steps - 1) : 0;
 }
 
+/* Whether days tell the times of an axis apart. */
+static bool has_days(end low, end high) {
+  return low.axis->units.timed && (steps_of(low.axis) == 1 || mean_step(low, high) >= 1);
+}
+
+static int64_t count_between(const ndr_axis *axis, double low, double high) {
+  int64_t count = 0;
+  double at;
+  for (int64_t k = 0; k < steps_of(axis); k++) count += ndr_axis_place(axis, k, &at) && at >= low && at <= high;
+  return count;
+}
+
+/* Axes of different resolution have no part in common, though they cover the same range. */
 static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
   end low[2], high[2];
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
@@ -187,6 +201,9 @@ static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT
     snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
     return;
   }
+  const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));
+  const double begin = first->at - rounding, finish = last->at + rounding;
+  if (count_between(&a->own, begin, finish) != count_between(&a->other, begin, finish)) return;
   ndr_axis_write(first->axis, first->step, from);
   ndr_axis_write(last->axis, last->step, to);
   if (has_days(low[0], high[0]) && has_days(low[1], high[1])) from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
@@ -197,9 +214,9 @@ void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_H
   axes a;
   char dim[NDR_SCALE_DIM_TEXT];
   *text = 0;
-  bool good = dims->array->names[dims->i] && enter(&a, dims) == NDR_OK && are_there(&a);
+  if (!dims->array->names[dims->i]) return; /* a part is selected by the name of its dim */
   ndr_scale_name_dim(dims->array, dims->i, dim);
-  if (good && ndr_axis_same_units(&a.own, &a.other) && (steps_of(&a.own) == 0 || same_calendar(&a, 0)))
-    write_common(&a, dim, text);
-  if (dims->array->names[dims->i]) leave(&a);
+  bool good = enter(&a, dims) == NDR_OK && are_there(&a) && ndr_axis_same_units(&a.own, &a.other);
+  if (good && (steps_of(&a.own) == 0 || same_calendar(&a, 0))) write_common(&a, dim, text);
+  leave(&a);
 }

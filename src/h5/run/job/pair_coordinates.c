@@ -100,11 +100,11 @@ static bool is_rotated(const axes *a) {
   return same;
 }
 
-/* What can be done, or what is the case. */
+/* Says why they differ or what can be done about it, if that is known. Only arrays of several files are not turned. */
 static void write_way(const axes *a, const char *dim, char *text, size_t capacity) {
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
   *text = 0;
-  if (find_difference(a, true) < 0) snprintf(text, capacity, "these are in reverse order; ");
+  if (find_difference(a, true) < 0) snprintf(text, capacity, "its files have them in reverse; ");
   if (*text || !is_rotated(a)) return;
   ndr_axis_write(&a->own, 0, from);
   ndr_axis_write(&a->own, steps_of(&a->own) - 1, to);

@@ -73,7 +73,8 @@ bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i) {
          (!ndr_axis_decode(a, i, &instant) || ndr_instant_is_gregorian(instant));
 }
 
-/* Seconds of f32, which has none beyond half a year, are rounded to others than those of f64. */
+/* Beyond 2^24 s, half a year, f32 does not have every second, so that a time in f32 may be next to the same one in f64.
+ */
 static bool same_instant(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
   ndr_instant x, y;
   bool dated[] = {ndr_axis_decode(a, i, &x), ndr_axis_decode(b, k, &y)};

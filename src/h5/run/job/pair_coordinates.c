@@ -14,7 +14,7 @@ typedef struct {
   ndr_hdf_scope scope;
 } axes;
 
-/* Ends with leave, even if it fails. */
+/* Takes the lock and reads both axes. Call leave even if that fails. */
 static ndr_status enter(axes *a, const ndr_paired_dims *dims) {
   *a = (axes){.dims = dims};
   ndr_hdf_enter(&a->scope, dims->dataset->no_plugins);
@@ -46,7 +46,7 @@ static bool same_calendar(const axes *a, int64_t k) {
   return !ndr_axis_are_timed(&a->own, &a->other) || ndr_axis_dates_alike(&a->own, &a->other, k);
 }
 
-/* The first step that does not agree; -1: there is none. Coordinates in the same words need not be decoded. */
+/* The first step that does not agree; -1: there is none. Equal numbers in the same units need no decoding. */
 static int64_t find_difference(const axes *a, bool reverse) {
   bool alike = ndr_scale_units_same_words(&a->own.units, &a->other.units);
   for (int64_t k = 0; k < steps_of(&a->own); k++) {
@@ -72,9 +72,7 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
 
 enum { VALUE_TEXT = NDR_TIME_CHARS + 64 };
 
-/* The coordinate, with its units where those of the other axis are others, and all digits where fewer are no
- * difference.
- */
+/* Writes both coordinates: with units if these differ, and with all digits if nine do not show the difference. */
 static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_TEXT], char other[VALUE_TEXT]) {
   const ndr_axis *axis[] = {&a->own, &a->other};
   char *text[] = {own, other}, value[2][NDR_TIME_CHARS];
@@ -89,8 +87,8 @@ static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_
   }
 }
 
-/* Whether the array has the same longitudes, beginning at another one; as parts are selected, [lon=FROM:TO] then puts
- * them in the dataset's order. */
+/* Whether the array has the same longitudes, but begins at another one. The part [lon=FROM:TO] then has the dataset's
+ * order. Not for labels of which only a part is paired. */
 static bool is_rotated(const axes *a) {
   int64_t count = steps_of(&a->own), shift = 0;
   if (a->own.turn == 0 || steps_of(&a->other) != count) return false;

@@ -46,7 +46,7 @@ static bool find_equal(const members *m, member *one) {
   access.raw = 0; /* times are known by their units */
   if (one->reason) return true;
   if (!member_open_in(m, 0, one, &access, &first)) return false;
-  access.raw = 1;
+  access.raw = 1; /* in another file, an attribute that is wrong is a difference and no error */
   bool good =
       !is_small(ndr_h5_describe(first)) || has_times(first) || member_compare(m, one, first, &access, &status, &same);
   ndr_h5_close(first);
@@ -54,7 +54,7 @@ static bool find_equal(const members *m, member *one) {
   return good && (status != NDR_ERR_MEMORY || fail());
 }
 
-/* Without a file of results nothing is copied. */
+/* Where results are printed, names what is left out: nothing is copied. */
 static void tell(const members *m) {
   char list[DIM_CHARS] = "";
   int count = 0;

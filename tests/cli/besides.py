@@ -353,6 +353,27 @@ def try_turned_series(tool, folder, failures):
             print(f"files in another order: {answer} instead of {difference}")
 
 
+def try_turned_seam(tool, folder, failures):
+    """Beside a part across the seam, longitudes in reverse are refused for arrays, and turned for labels."""
+    lon = np.arange(0.0, 360, 45)
+    values = number_elements("k", (3, lon.size))
+    for name, turn in (("whole", 1), ("reverse", -1)):
+        axes = {"time": (np.arange(3.0), {}), "lon": (lon[::turn], {"units": "degrees_east"})}
+        write_axes(os.path.join(folder, f"{name}.nc"), axes, lambda _, shape: values[:, ::turn])
+    for name, option, status in (("whole", "--where", 0), ("reverse", "--where", 1), ("whole", "--by", 0), ("reverse", "--by", 0)):
+        beside = f"{name}.nc:/k" if option == "--where" else f"time,lon:{name}.nc:/k"
+        command = [tool, "--json", "--op", "sum", "-d", "time,lon", option, beside, "whole.nc:/x[lon=270:90]"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        expected = "its lon[0] is 45, that of whole.nc:/x is 270; " if status else ""
+        right = expected in result.stderr if status else not result.stderr
+        if option == "--by":  # the sum of a group is its label times its elements
+            kept = values[:, [6, 7, 0, 1, 2]]
+            right = right and json.loads(result.stdout)["data"] == [label * int((kept == label).sum()) for label in range(3)]
+        if result.returncode != status or not right:
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
+
+
 def try_files_alone(tool, folder, failures):
     """FILE without a dataset, where none has the path of the one that is reduced: the options say what would do. And a condition
     whose dtypes do not fit, in the words of the condition."""
@@ -414,6 +435,7 @@ def main():
         try_coordinates(tool, folder, failures)
         try_turned(tool, folder, failures)
         try_turned_series(tool, folder, failures)
+        try_turned_seam(tool, folder, failures)
         try_files_alone(tool, folder, failures)
         try_raw(tool, folder, failures)
     sys.exit(1 if failures.count else 0)

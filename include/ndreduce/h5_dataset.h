@@ -45,15 +45,15 @@ typedef struct ndr_h5_access {
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
   /* Called once for each attribute that cannot be read and that the numbers can do without, for each that should be a
-   * number and is not, where the dataset is beside another that has other units, and where two files of a series have
-   * the same coordinate; may be NULL. Called under the lock. */
+   * number and is not, where an operator reads the dataset beside another that has other units, and where two files of
+   * a series have the same coordinate; may be NULL. Called under the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
   int any_type;  /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
                     and netCDF dimensions without coordinates */
   int all_paths; /* not 0: ndr_h5_list visits a dataset by each of its paths */
   ndr_h5_structure *structure; /* of a comm whose ranks open the same files; NULL: this process reads all by itself */
-  int by_number; /* not 0: beside another dataset its elements are paired by their numbers, whatever coordinates say */
+  int by_number; /* not 0: as an operand or as labels it is paired by numbers, whatever the coordinates are */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
   { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0, 0, NULL, 0 }

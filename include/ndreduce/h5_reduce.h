@@ -59,11 +59,12 @@ NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_da
 /* Puts steps into groups by labels, a dataset of integers: as long as dim, or as the dim of the file of which the
  * dataset is a part; then the same part of it counts. Labels of k dims, like the zones of a map, lie along dims
  * dim .. dim + k - 1: those of the same names if all have them, else in order. Where one of these is the dim of a
- * series, labels may be a series of as many files. Coordinates must agree, or be in reverse, as those of operands.
- * Groups are the labels that occur, in ascending order; a missing or negative one is in no group. Reads the labels,
- * which must live as long as the groups: 12 bytes for each step, of which there are at most 2^28. Fails with
- * NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes, NDR_ERR_ARGUMENT where no step is in a
- * group, and on a label of 2^63 or more, or of 2^53 or more if labels may be missing. */
+ * series, labels may be a series of as many files. Their coordinates must agree with the dataset's, or are turned, by
+ * the rules of ndr_h5_operand. Groups are the labels that occur, in ascending order; a missing or negative one is in no
+ * group. Reads the labels, which must live as long as the groups: 12 bytes for each step, of which there are at most
+ * 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes or coordinates,
+ * NDR_ERR_ARGUMENT where no step is in a group, and on a label of 2^63 or more, or of 2^53 or more if labels may be
+ * missing. */
 NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                            const ndr_h5_dataset *labels);
 
@@ -165,10 +166,12 @@ typedef struct ndr_h5_progress {
  * which the dataset is a part: the same part of it is then read.
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree, unless the array was
- * opened with ndr_h5_access.by_number: times are the same instants, in whatever units, of calendars that have the same
- * dates; others are no more than a thousandth of a step, or what f32 rounds off, apart, or longitudes whole turns. Else
- * NDR_ERR_DIMS names the first place that differs. An array whose file has them in reverse is turned, but not along the
- * dim of a series. What is repeated, or has one step because its part leaves one, may be of any place.
+ * opened with ndr_h5_access.by_number. Times agree if they are the same instants, in whatever units, and their
+ * calendars have the same dates. Other coordinates may differ by a thousandth of a step or by what their dtypes round
+ * off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned, but
+ * not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call fails
+ * with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim that is
+ * repeated, or of which the array's own part leaves one step.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.

@@ -177,8 +177,8 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     return s;
   }
 
-  /* Terms are added one after the other: chains, as of sums, took registers that the next loads need. Weights that all
-   * columns of a thread have are added up once. */
+  /* Terms are added one after the other: chains, as of sums, took registers that the next loads need. The sum of
+   * the weights does not depend on a.n, so that columns of a thread that have the same weights share it. */
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
                               const ndr_params &) {

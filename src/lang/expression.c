@@ -62,7 +62,8 @@ static int read_parameter(ndr_reader *r, ndr_span name, const ndr_syntax_paramet
   return add_operands(r, name.at, NDR_NODE_PARAMETER, parameter->first + which, -1, -1);
 }
 
-/* A name that only updates could read as an array is said to lack its declaration, "f(x, lat)". */
+/* In an update, an unknown name is most likely an array that is not declared: the sentence says how, "f(x, lat)". A
+ * result cannot read arrays. */
 static int refuse_name(ndr_reader *r, ndr_span name) {
   const ndr_syntax *syntax = r->syntax;
   const ndr_span *last = syntax->array_count ? &syntax->arrays[syntax->array_count - 1] : NULL;

@@ -261,7 +261,18 @@ def try_coordinates(tool, folder, failures):
         "months": ({"time": (np.arange(4.0), {"units": "months since 2001-01-01"})},
                    "its time[0] is 0 months since 2001-01-01, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
     }
+    sizes = {  # other sizes, and the part in common that is named: none where the same range has other steps
+        "longer": (np.arange(-90.0, 91, 30), "has size 7 along dim 1 (lat) of size 5; [lat=-59.9:60.1] is the part that both have"),
+        "finer": (np.arange(-60.0, 61, 15), "has size 9 along dim 1 (lat) of size 5; /PATH[START:STOP] is a part of it"),
+        "beyond": (np.arange(70.0, 90, 10), "has size 2 along dim 1 (lat) of size 5; they have no lat in common"),
+    }
     write_axes(os.path.join(folder, "own.nc"), own, number_elements)
+    for name, (values, expected) in sizes.items():
+        write_axes(os.path.join(folder, f"{name}.nc"), {**own, "lat": (np.float32(values + 0.1), north)}, number_elements)
+        result = subprocess.run([tool, "--where", f"{name}.nc:/y", "own.nc:/x"], capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode != 1 or result.stderr != f"h5gpured: own.nc:/x: --where {name}.nc:/y: {expected}\n":
+            failures.count += 1
+            print(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
     for name, (axes, expected) in others.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, **axes}, number_elements)
         for options, title in ((["--where", f"{name}.nc:/y"], f"--where {name}.nc:/y"), (["--weights", f"{name}.nc:/y"], f"--weights {name}.nc:/y"),
@@ -275,6 +286,12 @@ def try_coordinates(tool, folder, failures):
                 if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
                     failures.count += 1
                     print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+    for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
+        command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode or result.stderr:
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
 
 
 def try_turned(tool, folder, failures):
@@ -320,20 +337,41 @@ def try_turned_series(tool, folder, failures):
     values = {name: rng.random((6, 3, 4)).astype("f4") for name in "xyk"}
     axes = {"time": (np.arange(6.0), {}), "lat": (np.arange(3.0), {}), "lon": (np.arange(4.0), {})}
     write_axes(os.path.join(folder, "all.nc"), axes, lambda name, _: values[name])
-    for title, begin, end, step in (("first", 0, 2, 1), ("last", 2, 6, 1), ("back", 5, None, -1)):
-        steps = slice(begin, end, step) if end else slice(None, None, -1)
+    for title, steps in {"first": [0, 1], "last": [2, 3, 4, 5], "back": [5, 4, 3, 2], "start": [1, 0]}.items():
         write_axes(os.path.join(folder, f"{title}.nc"), {**axes, "time": (axes["time"][0][steps], {}), "lat": (axes["lat"][0][::-1], {})},
                    lambda name, _: values[name][steps, ::-1])
     common = [tool, "--json", "--op", RMSE, "--concat", "time", "all.nc:/x"]
     answers = [subprocess.run([*common, *(word for name in names for word in ("--with", f"y={name}.nc:/y"))], capture_output=True, text=True, timeout=60,
-                              cwd=folder) for names in (["all"], ["first", "last"], ["last", "first"])]
-    refused = "its time[0] is 2, that of all.nc:/x is 0; --pair-by-number pairs them all the same\n"
+                              cwd=folder) for names in (["all"], ["first", "last"], ["last", "first"], ["back", "start"])]
     if answers[1].stdout.split('"data"')[1:] != answers[0].stdout.split('"data"')[1:] or answers[0].returncode or answers[1].stderr:
         failures.count += 1
         print(f"turned files: {answers[1]} instead of {answers[0]}")
-    if answers[2].returncode != 1 or not answers[2].stderr.endswith(refused):
-        failures.count += 1
-        print(f"files in another order: {answers[2]} instead of {refused}")
+    for answer, difference in zip(answers[2:], ("its time[0] is 2, that of all.nc:/x is 0",
+                                                "its time[0] is 5, that of all.nc:/x is 0; its files have them in reverse")):
+        if answer.returncode != 1 or not answer.stderr.endswith(f"{difference}; --pair-by-number pairs them all the same\n"):
+            failures.count += 1
+            print(f"files in another order: {answer} instead of {difference}")
+
+
+def try_turned_seam(tool, folder, failures):
+    """Beside a part across the seam, longitudes in reverse are refused for arrays, and turned for labels."""
+    lon = np.arange(0.0, 360, 45)
+    values = number_elements("k", (3, lon.size))
+    for name, turn in (("whole", 1), ("reverse", -1)):
+        axes = {"time": (np.arange(3.0), {}), "lon": (lon[::turn], {"units": "degrees_east"})}
+        write_axes(os.path.join(folder, f"{name}.nc"), axes, lambda _, shape: values[:, ::turn])
+    for name, option, status in (("whole", "--where", 0), ("reverse", "--where", 1), ("whole", "--by", 0), ("reverse", "--by", 0)):
+        beside = f"{name}.nc:/k" if option == "--where" else f"time,lon:{name}.nc:/k"
+        command = [tool, "--json", "--op", "sum", "-d", "time,lon", option, beside, "whole.nc:/x[lon=270:90]"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        expected = "its lon[0] is 45, that of whole.nc:/x is 270; " if status else ""
+        right = expected in result.stderr if status else not result.stderr
+        if option == "--by":  # the sum of a group is its label times its elements
+            kept = values[:, [6, 7, 0, 1, 2]]
+            right = right and json.loads(result.stdout)["data"] == [label * int((kept == label).sum()) for label in range(3)]
+        if result.returncode != status or not right:
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
 def try_files_alone(tool, folder, failures):
@@ -397,6 +435,7 @@ def main():
         try_coordinates(tool, folder, failures)
         try_turned(tool, folder, failures)
         try_turned_series(tool, folder, failures)
+        try_turned_seam(tool, folder, failures)
         try_files_alone(tool, folder, failures)
         try_raw(tool, folder, failures)
     sys.exit(1 if failures.count else 0)

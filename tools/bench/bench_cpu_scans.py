@@ -36,7 +36,7 @@ except ImportError:
 SCAN_ALL = -(1 << 31)
 COPY_LOOPS = 4
 PATIENCE = 0.3
-SPINNING = 0.03  # seconds
+SPINNING = 0.03  # seconds for which OpenMP's threads, of copies or of PyTorch, may spin on the cores that the next call would use
 NUMPY = {"sum": np.cumsum, "prod": np.cumprod, "min": np.minimum.accumulate, "max": np.maximum.accumulate}
 TORCH = {"sum": "cumsum", "prod": "cumprod", "min": "cummin", "max": "cummax"}
 DTYPES = {"f32": np.float32, "f64": np.float64, "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
@@ -100,7 +100,7 @@ class Turns:
         for _ in range(self.rounds):
             for name, call in calls.items():
                 if first[name] <= PATIENCE:
-                    if name in ("ndreduce", "copy 0"):  # OpenMP's threads, of copies or of PyTorch, spin for a while
+                    if name in ("ndreduce", "copy 0"):
                         time.sleep(SPINNING)
                     best[name] = min(best.get(name, first[name]), self.once(call))
         return {name: best[name] for name in calls}

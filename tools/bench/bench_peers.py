@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "numpy"))
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 SAMPLES, ROUNDS, SHORT_CALL, PATIENCE = 24, 3, 50e-6, 0.3  # PATIENCE: seconds of one peer's samples on one problem
-SPINNING = 0.03  # seconds for which OpenMP's threads may spin on the cores that the next peer would use
+SPINNING = 0.03  # seconds for which a peer's threads of OpenMP may spin on the cores that the next one would use
 
 
 def fail(text):

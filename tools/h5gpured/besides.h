@@ -61,8 +61,8 @@ char *with_source(int count, const char *const *texts);
 bool names_file_alone(const char *text);
 
 /* Complains of an option, as "--where" or "--with y=", that is such a text: names the datasets of the file whose dims
- * the reduced one has, as `info` describes it. `lacking` is the path that was looked for there first, or NULL. Returns
- * false. */
+ * the reduced one has, as `info` describes it. `lacking` is a path that the file does not have, or NULL. Returns false.
+ */
 bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info, const char *where, const char *option,
                        const char *text, const char *lacking);
 

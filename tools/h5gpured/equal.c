@@ -1,12 +1,12 @@
-/* Under --concat new:NAME: what all files have alike. A variable without times that is the same in all of them, as the
- * area of cells or a mask of the land, is no field of an ensemble: it is copied, and not reduced over the members. */
+/* Finds the variables that are the same in all files of --concat new:NAME. One without times, such as the area of cells
+ * or a mask of the land, is no field of an ensemble: it is copied and not reduced over the members. */
 #include <stdlib.h>
 
 #include "h5gpured/members.h"
 
 enum { SHOWN = 5 };
 
-/* A larger variable is a field: it is not read for this. */
+/* A larger variable counts as a field, so that it is not read twice. */
 static const int64_t most_bytes = INT64_C(256) << 20;
 
 bool member_compare(const members *m, const member *one, const ndr_h5_dataset *first, const ndr_h5_access *access,
@@ -46,7 +46,7 @@ static bool find_equal(const members *m, member *one) {
   access.raw = 0; /* times are known by their units */
   if (one->reason) return true;
   if (!member_open_in(m, 0, one, &access, &first)) return false;
-  access.raw = 1;
+  access.raw = 1; /* in another file, an attribute that is wrong is a difference and no error */
   bool good =
       !is_small(ndr_h5_describe(first)) || has_times(first) || member_compare(m, one, first, &access, &status, &same);
   ndr_h5_close(first);
@@ -54,7 +54,7 @@ static bool find_equal(const members *m, member *one) {
   return good && (status != NDR_ERR_MEMORY || fail());
 }
 
-/* Without a file of results nothing is copied. */
+/* Where results are printed, names what is left out: nothing is copied. */
 static void tell(const members *m) {
   char list[DIM_CHARS] = "";
   int count = 0;
@@ -68,23 +68,30 @@ static void tell(const members *m) {
              m->file, list, count > SHOWN ? ", ..." : "");
 }
 
-bool members_set_aside(members *m) {
+/* Drops the equal ones from those that are chosen. */
+static void drop_equal(members *m) {
   int kept = 0;
+  for (int c = 0; c < m->chosen_count; c++) {
+    member *one = &m->all[m->chosen[c]];
+    if (one->equal)
+      one->chosen = one->joined = false;
+    else
+      m->chosen[kept++] = m->chosen[c];
+  }
+  m->chosen_count = kept;
+}
+
+bool members_set_aside(members *m) {
+  bool varies = false;
   if (m->path || !concat_new_dim(m->options)) return true;
   for (int c = 0; c < m->chosen_count; c++) {
     member *one = &m->all[m->chosen[c]];
     if (!one->has_some && !find_equal(m, one)) return false;
-    kept += !one->equal;
+    varies |= !one->equal;
   }
-  for (int c = 0; c < m->chosen_count && kept == 0; c++) m->all[m->chosen[c]].equal = false;
-  if (kept == 0) return true;
-  kept = 0;
-  for (int c = 0; c < m->chosen_count; c++) {
-    member *one = &m->all[m->chosen[c]];
-    if (!one->equal) m->chosen[kept++] = m->chosen[c];
-    if (one->equal) one->chosen = one->joined = false;
-  }
-  m->chosen_count = kept;
+  for (int c = 0; c < m->chosen_count && !varies; c++) m->all[m->chosen[c]].equal = false;
+  if (!varies) return true;
+  drop_equal(m);
   tell(m);
   return true;
 }

@@ -1,4 +1,4 @@
-/* Inputs that mean several files: m??.nc:/tas, which no shell expands, as no file has such a name. */
+/* Expands inputs that mean several files, such as m??.nc:/tas. A shell cannot: no file has such a name. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ static bool is_file(const char *input) {
   return true;
 }
 
-/* The first `length` characters as a pattern for glob, in which only '*' and '?' stand for others: a '[' begins a part.
- * To be freed; NULL: out of memory. */
+/* The first `length` characters as a pattern for glob. Brackets are escaped, as they hold a part of a dataset, and not
+ * a set of characters. To be freed; NULL: out of memory. */
 static char *escape(const char *text, size_t length) {
   char *pattern = malloc(2 * length + 1), *end = pattern;
   if (!pattern) return NULL;
@@ -38,7 +38,8 @@ static bool add(patterns *inputs, const char *file, const char *rest) {
   return true;
 }
 
-/* Adds the files, in the order of their names, that the first `length` characters of an input match, folders apart. */
+/* Adds an input for each file, but not for folders, that the first `length` characters of one match, in the order of
+ * the files' names. */
 static bool add_matching(patterns *inputs, const char *input, size_t length) {
   glob_t found = {.gl_pathc = 0};
   char *pattern = escape(input, length);
@@ -53,7 +54,7 @@ static bool add_matching(patterns *inputs, const char *input, size_t length) {
   return good;
 }
 
-/* As of names without wildcards, the longest part of the input that matches a file is the file. */
+/* The longest part of the input that matches a file is FILE, as without wildcards the longest that is a file. */
 static bool add_input(patterns *inputs, const char *input) {
   int before = inputs->count;
   size_t first = strcspn(input, "*?"), length = strlen(input);

@@ -31,7 +31,7 @@ typedef struct h5gpured_options {
   uint64_t given; /* bit i: the option of row i of the table */
   int input_count;
   char **inputs;      /* with the part of --select behind each */
-  char **expanded;    /* owned memory of the inputs without that part: FILE of a pattern is a file; ends with NULL */
+  char **expanded;    /* the inputs before that part is added, patterns of files expanded; owned, ends with NULL */
   char **files;       /* the files of the inputs, if --output or JSON needs them; else NULL */
   const char *select; /* NULL: not given */
   char *select_along; /* under --concat: the part that it takes along the series, or NULL */
@@ -130,8 +130,8 @@ bool states_fail(const h5gpured_options *options, const char *path);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
-/* Puts the files that there are in place of an input whose FILE is a pattern and no file. False: out of memory. To
- * be freed, in any case. */
+/* Replaces each input whose FILE is no file but a pattern by the files that match it. An input that nothing matches
+ * stays. False: out of memory. Call files_free even then. */
 bool files_expand(h5gpured_options *options);
 void files_free(h5gpured_options *options);
 

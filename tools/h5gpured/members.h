@@ -55,7 +55,7 @@ typedef struct member {
   bool chosen;            /* by this path, the first one, or by a later one */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
   bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
-  bool equal;             /* it is the same in all stacked files, and therefore copied in place of reduced */
+  bool equal;             /* the same in all stacked files: it is copied and not reduced */
 } member;
 
 /* The datasets of an input that means several. */
@@ -106,12 +106,12 @@ member *members_find_path(const members *m, const char *path, int *at);
 /* Under --concat: whether all files have what is joined. Marks what is absent. After a complaint false. */
 bool members_agree(members *m);
 
-/* Of a file as a whole that is stacked on others: what has no times and is the same in all files is no longer chosen,
- * unless nothing else is. After a complaint false. */
+/* Under --concat new:NAME, if FILE alone is named: drops from the chosen variables those without times that are the
+ * same in all files, unless all are. After a complaint false. */
 bool members_set_aside(members *m);
 
-/* Sets *same if all stacked files hold the same as `first`, one's dataset in the first of them; *status if that cannot
- * be told. After a complaint false. */
+/* Compares `first`, one's dataset in the first stacked file, with those in the others. *same: whether all are the same;
+ * *status: an error if they cannot be compared. After a complaint false. */
 bool member_compare(const members *m, const member *one, const ndr_h5_dataset *first, const ndr_h5_access *access,
                     ndr_status *status, int *same);
 

@@ -59,7 +59,7 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
   if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
   if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
-  if (!name && one->equal) name = one->path + 1; /* it has come with a result that it describes */
+  if (!name && one->equal) name = one->path + 1; /* the writer has copied it already, with a result that it describes */
   if (!name) return true;
   print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
   if (options->json) print_copied_json(options, ndr_h5_describe(dataset), one->joined, stdout);

@@ -1,4 +1,4 @@
-/* Refuses --where, --weights or --by that names a file alone, and lists the datasets of the file that fit. */
+/* Refuses --where, --with, --weights or --by that names a file alone, and lists the datasets of the file that fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,17 +58,14 @@ bool refuse_file_alone(const h5gpured_options *options, const ndr_h5_info *info,
   access.on_remark = NULL;
   if (ndr_h5_split(text, &file, &unused) != NDR_OK) return fail();
   free(unused);
-  const char *has_no = lacking ? " has no " : "";
   const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
   bool listed = ndr_h5_list(file, &access, list_fitting, &s) == NDR_OK || fail();
+  const char *fitting = !s.first ? "; none of that file has only dims of this one" : *s.list ? "; these fit: " : "";
   if (s.left_out) snprintf(more, sizeof more, " and %d more", s.left_out);
-  if (listed && s.first)
-    complain("%s: %s%s%s: %s%s%s%sname a dataset of that file, as %s:%s%s%s%s", where, option, blank, text,
-             lacking ? file : "", has_no, lacking ? lacking : "", lacking ? "; " : "", file, s.first,
-             *s.list ? "; these fit: " : "", s.list, more);
-  else if (listed)
-    complain("%s: %s%s%s: %s%s%s%sname a dataset, as %s:/NAME; none of that file has only dims of this one", where,
-             option, blank, text, lacking ? file : "", has_no, lacking ? lacking : "", lacking ? "; " : "", file);
+  if (listed)
+    complain("%s: %s%s%s: %s%s%s%sname a dataset%s, as %s:%s%s%s%s", where, option, blank, text, lacking ? file : "",
+             lacking ? " has no " : "", lacking ? lacking : "", lacking ? "; " : "", s.first ? " of that file" : "",
+             file, s.first ? s.first : "/NAME", fitting, s.list, more);
   free(s.first);
   free(file);
   return false;

@@ -64,7 +64,7 @@ static bool names_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text) == BY_VALUE);
 }
 
-/* Commas in the brackets of a part end no entry. */
+/* The length of the entry that a comma list begins with. A part in brackets may have commas, too. */
 static size_t entry_length(const char *entry) {
   size_t length = strcspn(entry, ",[");
   if (entry[length] == '[') length += strcspn(entry + length, "]");
@@ -101,8 +101,8 @@ static bool is_there(const h5gpured_options *options, const char *path) {
   return true;
 }
 
-/* The path by which --weights takes the dataset that a word means: the word, or what a name is beside the dataset, else
- * in the root. To be freed; NULL: there is no such dataset, or no memory. */
+/* Finds the dataset that a user means by a word: one of that path, else one of that name in the dataset's group, else
+ * in the root. Returns what --weights has to be for it, to be freed; NULL: there is none, or no memory. */
 static char *find_path(const h5gpured_options *options, const ndr_h5_info *info, const char *word) {
   const char *slash = strrchr(info->dataset, '/');
   int group = slash ? (int)(slash - info->dataset) : 0;
@@ -145,6 +145,7 @@ static bool refuse_function(const char *text, const char *colon, const ndr_h5_in
   return false;
 }
 
+/* Of a word that is no dim. The reason is copied, as looking for a dataset of that name may replace it. */
 static bool refuse_name(const h5gpured_options *options, const char *name, const ndr_h5_info *info, const char *where) {
   char *reason = strdup(last_reason(where)), *path = find_path(options, info, name);
   if (reason)
@@ -348,7 +349,8 @@ static bool is_dim(const char *entry, size_t length, const ndr_h5_info *info) {
   return dim;
 }
 
-/* Of an entry of a list that is no dim. A dataset is read slab by slab, and a product of coordinates is in memory. */
+/* Complains of a list's entry that is no dim. It cannot be a dataset: that is read slab by slab, and the product of
+ * coordinates is in memory. */
 static bool refuse_factor(const h5gpured_options *options, const char *entry, const ndr_h5_info *info,
                           const char *where) {
   char *path = *entry ? find_path(options, info, entry) : NULL;
@@ -358,7 +360,7 @@ static bool refuse_factor(const h5gpured_options *options, const char *entry, co
     complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied%s%s%s", where,
              options->weights, entry, path ? "; --weights " : "", path ? path : "", path ? " takes it alone" : "");
   else
-    (void)find_dim(options, entry, info, where);
+    (void)find_dim(options, entry, info, where); /* which complains */
   free(path);
   return false;
 }

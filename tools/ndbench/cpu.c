@@ -71,11 +71,12 @@ static void fetch(void *host, const void *placed, size_t bytes) {
   memcpy(host, placed, bytes);
 }
 
-/* OpenMP's threads spin for a while after a loop, on the cores that a call would use: up to 20 ms on an Intel core. */
+/* After a loop OpenMP's threads spin on the cores that a call would use, for up to 20 ms on an Intel core. */
+static const struct timespec spinning = {.tv_nsec = 50000000};
 static bool loops_may_spin;
 
 static void await_loops(void) {
-  if (loops_may_spin) nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  if (loops_may_spin) nanosleep(&spinning, NULL);
   loops_may_spin = false;
 }
 

@@ -113,13 +113,13 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
-/* Refuses labels of other coordinates than those of the steps that they are for; where the labels' file has them in
- * reverse, turns the indices. */
+/* Fails where the labels have other coordinates than the steps that they are for. If their file has the same ones in
+ * reverse, turns the indices. A single label that the caller has chosen of many may be of any place. */
 static ndr_status check_places(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
                                int64_t *index) {
   const ndr_paired_dims dims = {dataset, d, labels, own, index};
-  bool agree, reverse = false;
-  if (labels->by_number) return NDR_OK;
+  bool agree, reverse = false, chosen = labels->info.shape[own] == 1 && labels->extent[own] > 1;
+  if (labels->by_number || chosen) return NDR_OK;
   NDR_TRY(ndr_coordinates_agree(&dims, false, &agree));
   if (agree) return NDR_OK;
   if (!(labels->part_count && labels->series_dim == own)) NDR_TRY(ndr_coordinates_agree(&dims, true, &reverse));

@@ -1,5 +1,6 @@
 /* See beside.h. The files of a series follow each other in a slot as they do along their dim, the box of each compact.
- * Boxes count as the dataset's do; only what is read counts as the file does. */
+ * The begin of a box counts from the same end of a dim as the dataset's slabs; box_in_file counts from the other end
+ * where the file has the dim in reverse. */
 #include "h5/read/beside.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ bool ndr_beside_is_turned(const ndr_beside *beside) {
   return turned;
 }
 
-/* The same box as the file counts. */
+/* The box as it lies in the file. */
 static ndr_beside_box box_in_file(const ndr_beside *beside, ndr_beside_box box) {
   for (int i = 0; i < beside->ndim; i++)
     if (beside->turned[i]) box.begin[i] = beside->shape[i] - box.begin[i] - box.size[i];
@@ -204,7 +205,7 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
 }
 
 static const char *gather_from_memory(const ndr_beside *beside, const ndr_beside_box *wanted, char *buffer) {
-  static const bool turned[NDR_MAX_DIMS];
+  static const bool turned[NDR_MAX_DIMS]; /* none: ndr_beside_load has turned it */
   const ndr_unpack as_it_is = NDR_UNPACK_INIT(beside->dtype);
   ndr_beside_box all = {{0}, {0}};
   memcpy(all.size, beside->shape, sizeof all.size);

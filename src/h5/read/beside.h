@@ -15,15 +15,14 @@ typedef struct ndr_beside {
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];    /* dim i lies along dim dims[i] of what is reduced; -1: it has size 1 and is repeated */
-  bool turned[NDR_MAX_DIMS]; /* the file has that dim in reverse: boxes count from its end, and are turned when gathered
-                              */
+  bool turned[NDR_MAX_DIMS]; /* the file has dim i in reverse: its boxes are turned when they are gathered */
   ndr_dtype dtype;           /* as it is reduced */
   int part_count;            /* of the readers: files of a series, or 1 */
   ndr_reader *readers;
   const void *memory;           /* all of it, compact; NULL where it is not in memory */
   void *owned;                  /* the same where it is to be freed */
   void *cut;                    /* what the dataset lies in if it is a part of the caller's; to be freed */
-  bool cut_along[NDR_MAX_DIMS]; /* the dims that are cut so */
+  bool cut_along[NDR_MAX_DIMS]; /* whether that part is cut along dim i */
   bool once;                    /* read once; else with each slab */
   int64_t place;                /* where its box begins in a slot */
   int64_t gathered; /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */

@@ -1,7 +1,6 @@
 /* See agree.h. */
 #include "h5/series/agree.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "h5/series/axis.h"
@@ -82,15 +81,6 @@ static int compare_places(const void *a, const void *b) {
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : x->part - y->part;
 }
 
-static bool is_place(const ndr_axis *a, int64_t i, double *at) {
-  ndr_instant instant;
-  *at = a->values[i];
-  if (!a->units.timed) return isfinite(*at);
-  if (!ndr_axis_decode(a, i, &instant)) return false;
-  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
-  return true;
-}
-
 /* Adds the places of a part; false where its coordinates cannot be read. */
 static bool add_places(const ndr_h5_dataset *series, int part, place *places, int64_t *count) {
   ndr_axis a;
@@ -98,7 +88,7 @@ static bool add_places(const ndr_h5_dataset *series, int part, place *places, in
   bool read = ndr_axis_read(series->parts[part], d, &a) == NDR_OK;
   for (int64_t i = 0; read && a.values && i < series->parts[part]->info.shape[d]; i++) {
     double at;
-    if (is_place(&a, i, &at)) places[(*count)++] = (place){at, part, i};
+    if (ndr_axis_place(&a, i, &at)) places[(*count)++] = (place){at, part, i};
   }
   ndr_axis_free(&a);
   return read;

@@ -45,6 +45,15 @@ bool ndr_axis_decode(const ndr_axis *a, int64_t i, ndr_instant *instant) {
   return ndr_time_decode(&a->units.time, a->values[i], precision(a, i), instant);
 }
 
+bool ndr_axis_place(const ndr_axis *a, int64_t i, double *at) {
+  ndr_instant instant;
+  *at = a->values[i];
+  if (!a->units.timed) return isfinite(*at);
+  if (!ndr_axis_decode(a, i, &instant)) return false;
+  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
+  return true;
+}
+
 bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b) {
   return a->units.timed && b->units.timed;
 }
@@ -64,7 +73,8 @@ bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i) {
          (!ndr_axis_decode(a, i, &instant) || ndr_instant_is_gregorian(instant));
 }
 
-/* Seconds of f32, which has none beyond half a year, are rounded to others than those of f64. */
+/* Beyond 2^24 s, half a year, f32 does not have every second, so that a time in f32 may be next to the same one in f64.
+ */
 static bool same_instant(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
   ndr_instant x, y;
   bool dated[] = {ndr_axis_decode(a, i, &x), ndr_axis_decode(b, k, &y)};

@@ -148,7 +148,7 @@ static const char *units_of(const ndr_h5_dataset *dataset) {
   return *units ? units : NULL;
 }
 
-/* A formula may mix units on purpose, so this is no failure. One rank says it. */
+/* Not a failure: a formula may mix units on purpose. Only rank 0 says it. */
 static void remark_units(const ndr_h5_dataset *dataset, const ndr_h5_dataset *array) {
   const char *own = units_of(dataset), *other = array ? units_of(array) : NULL;
   if (!own || !other || dataset->raw || strcmp(own, other) == 0) return;

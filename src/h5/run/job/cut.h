@@ -17,8 +17,8 @@ bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d);
  * already, stay as they are. `what` names the array in errors. */
 ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what);
 
-/* Along a dim that is cut, takes the part that is as far from the other end of the file's dim instead. Done again it
- * takes back. */
+/* If dim i is cut, moves its part as far from the last step of the file's dim as it was from the first. A second call
+ * undoes that. */
 void ndr_beside_mirror(ndr_beside *array, int i);
 
 #endif

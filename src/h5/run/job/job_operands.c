@@ -45,7 +45,7 @@ int64_t ndr_job_operands_scratch(const ndr_job *job, int threads) {
   return all;
 }
 
-/* A series is gathered from its files, and what lies in reverse is turned, on the host before it is copied to a GPU. */
+/* Before it is copied to a GPU, the host gathers a series from its files and turns what lies in reverse. */
 static bool is_gathered(const ndr_slabs *slabs, const ndr_beside *array) {
   return slabs->on_gpu && !array->once && (array->part_count > 1 || ndr_beside_is_turned(array));
 }

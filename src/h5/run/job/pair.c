@@ -85,7 +85,7 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, 
 
 /* ---- Coordinates ------------------------------------------------------------------------------------------------- */
 
-/* Whether there is a single step of a dim because the caller has chosen it, as one level of many. */
+/* Whether the caller has chosen one step of dim i of many, such as a level. It may then be of any place. */
 static bool is_chosen_step(const ndr_beside *array, int i) {
   const ndr_h5_dataset *own = array->dataset;
   return array->shape[i] == 1 && own->extent[i] > 1 && !array->cut_along[i];
@@ -97,8 +97,8 @@ static ndr_status check(const ndr_paired_dims *dims, const char *what) {
   return agree ? NDR_OK : ndr_coordinates_fail(dims, what);
 }
 
-/* Where the file has the dim in reverse, as latitudes from north to south, the array is turned. Files follow each other
- * along a dim in one direction. */
+/* If the file has the dim in reverse, such as latitudes from north to south, turns the array. The dim along which files
+ * follow each other cannot be turned: readers take the files in their order. */
 static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims *dims, const char *what) {
   bool agree, reverse = false;
   NDR_TRY(ndr_coordinates_agree(dims, false, &agree));

@@ -14,7 +14,7 @@ typedef struct {
   ndr_hdf_scope scope;
 } axes;
 
-/* Ends with leave, even if it fails. */
+/* Takes the lock and reads both axes. Call leave even if that fails. */
 static ndr_status enter(axes *a, const ndr_paired_dims *dims) {
   *a = (axes){.dims = dims};
   ndr_hdf_enter(&a->scope, dims->dataset->no_plugins);
@@ -46,7 +46,7 @@ static bool same_calendar(const axes *a, int64_t k) {
   return !ndr_axis_are_timed(&a->own, &a->other) || ndr_axis_dates_alike(&a->own, &a->other, k);
 }
 
-/* The first step that does not agree; -1: there is none. Coordinates in the same words need not be decoded. */
+/* The first step that does not agree; -1: there is none. Equal numbers in the same units need no decoding. */
 static int64_t find_difference(const axes *a, bool reverse) {
   bool alike = ndr_scale_units_same_words(&a->own.units, &a->other.units);
   for (int64_t k = 0; k < steps_of(&a->own); k++) {
@@ -72,9 +72,7 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
 
 enum { VALUE_TEXT = NDR_TIME_CHARS + 64 };
 
-/* The coordinate, with its units where those of the other axis are others, and all digits where fewer are no
- * difference.
- */
+/* Writes both coordinates: with units if these differ, and with all digits if nine do not show the difference. */
 static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_TEXT], char other[VALUE_TEXT]) {
   const ndr_axis *axis[] = {&a->own, &a->other};
   char *text[] = {own, other}, value[2][NDR_TIME_CHARS];
@@ -89,8 +87,8 @@ static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_
   }
 }
 
-/* Whether the array has the same longitudes, beginning at another one; as parts are selected, [lon=FROM:TO] then puts
- * them in the dataset's order. */
+/* Whether the array has the same longitudes, but begins at another one. The part [lon=FROM:TO] then has the dataset's
+ * order. Not for labels of which only a part is paired. */
 static bool is_rotated(const axes *a) {
   int64_t count = steps_of(&a->own), shift = 0;
   if (a->own.turn == 0 || steps_of(&a->other) != count) return false;
@@ -100,11 +98,11 @@ static bool is_rotated(const axes *a) {
   return same;
 }
 
-/* What can be done, or what is the case. */
+/* Says why they differ or what can be done about it, if that is known. Only arrays of several files are not turned. */
 static void write_way(const axes *a, const char *dim, char *text, size_t capacity) {
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
   *text = 0;
-  if (find_difference(a, true) < 0) snprintf(text, capacity, "these are in reverse order; ");
+  if (find_difference(a, true) < 0) snprintf(text, capacity, "its files have them in reverse; ");
   if (*text || !is_rotated(a)) return;
   ndr_axis_write(&a->own, 0, from);
   ndr_axis_write(&a->own, steps_of(&a->own) - 1, to);
@@ -152,16 +150,6 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
 
 /* ---- Dims of different sizes ------------------------------------------------------------------------------------- */
 
-/* The place of a step on a scale that both axes have: times in days. */
-static bool find_place(const ndr_axis *axis, bool timed, int64_t step, double *at) {
-  ndr_instant instant;
-  *at = axis->values[step];
-  if (!timed) return isfinite(*at);
-  if (!ndr_axis_decode(axis, step, &instant)) return false;
-  *at = (double)instant.day + (double)instant.microsecond / 86400e6;
-  return true;
-}
-
 /* The first or last step of an axis. */
 typedef struct {
   const ndr_axis *axis;
@@ -170,11 +158,10 @@ typedef struct {
 } end;
 
 /* Both ends of an axis, the lower one first. */
-static bool find_ends(const ndr_axis *axis, bool timed, end *low, end *high) {
+static bool find_ends(const ndr_axis *axis, end *low, end *high) {
   *low = (end){axis, 0, 0};
   *high = (end){axis, steps_of(axis) - 1, 0};
-  if (high->step < 0 || !find_place(axis, timed, low->step, &low->at) ||
-      !find_place(axis, timed, high->step, &high->at))
+  if (high->step < 0 || !ndr_axis_place(axis, low->step, &low->at) || !ndr_axis_place(axis, high->step, &high->at))
     return false;
   if (low->at > high->at) {
     end first = *low;
@@ -184,26 +171,40 @@ static bool find_ends(const ndr_axis *axis, bool timed, end *low, end *high) {
   return true;
 }
 
-/* Whether days tell the times of an axis apart. */
-static bool has_days(end low, end high) {
+/* The mean step of an axis; 0 if it has one coordinate. */
+static double mean_step(end low, end high) {
   int64_t steps = steps_of(low.axis);
-  return low.axis->units.timed && (steps == 1 || (high.at - low.at) / (double)(steps - 1) >= 1);
+  return steps > 1 ? (high.at - low.at) / (double)(steps - 1) : 0;
 }
 
+/* Whether days tell the times of an axis apart. */
+static bool has_days(end low, end high) {
+  return low.axis->units.timed && (steps_of(low.axis) == 1 || mean_step(low, high) >= 1);
+}
+
+static int64_t count_between(const ndr_axis *axis, double low, double high) {
+  int64_t count = 0;
+  double at;
+  for (int64_t k = 0; k < steps_of(axis); k++) count += ndr_axis_place(axis, k, &at) && at >= low && at <= high;
+  return count;
+}
+
+/* Axes of different resolution have no part in common, though they cover the same range. */
 static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
   end low[2], high[2];
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
-  bool timed = ndr_axis_are_timed(&a->own, &a->other);
-  if (!find_ends(&a->own, timed, &low[0], &high[0]) || !find_ends(&a->other, timed, &low[1], &high[1])) return;
+  if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
   const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
   if (first->at > last->at) {
     snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
     return;
   }
+  const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));
+  const double begin = first->at - rounding, finish = last->at + rounding;
+  if (count_between(&a->own, begin, finish) != count_between(&a->other, begin, finish)) return;
   ndr_axis_write(first->axis, first->step, from);
   ndr_axis_write(last->axis, last->step, to);
-  if (timed && has_days(low[0], high[0]) && has_days(low[1], high[1]))
-    from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
+  if (has_days(low[0], high[0]) && has_days(low[1], high[1])) from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
   snprintf(text, NDR_PART_HINT, "; [%s=%s:%s] is the part that both have", dim, from, to);
 }
 
@@ -211,9 +212,9 @@ void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_H
   axes a;
   char dim[NDR_SCALE_DIM_TEXT];
   *text = 0;
-  bool good = dims->array->names[dims->i] && enter(&a, dims) == NDR_OK && are_there(&a);
+  if (!dims->array->names[dims->i]) return; /* a part is selected by the name of its dim */
   ndr_scale_name_dim(dims->array, dims->i, dim);
-  if (good && ndr_axis_same_units(&a.own, &a.other) && (steps_of(&a.own) == 0 || same_calendar(&a, 0)))
-    write_common(&a, dim, text);
-  if (dims->array->names[dims->i]) leave(&a);
+  bool good = enter(&a, dims) == NDR_OK && are_there(&a) && ndr_axis_same_units(&a.own, &a.other);
+  if (good && (steps_of(&a.own) == 0 || same_calendar(&a, 0))) write_common(&a, dim, text);
+  leave(&a);
 }

@@ -1,5 +1,5 @@
-/* Whether steps that are paired by their numbers, those of a dim of a dataset and of an array beside it, have the same
- * coordinates: with other ones the array is of other places or times, most likely not meant so. */
+/* Compares the coordinates of a dim of a dataset with those of an array beside it. Steps are paired by their numbers.
+ * If their coordinates differ, the array is of other places or times, which the caller has hardly meant. */
 #ifndef NDR_H5_RUN_PAIR_COORDINATES_H
 #define NDR_H5_RUN_PAIR_COORDINATES_H
 
@@ -13,8 +13,8 @@ typedef struct ndr_paired_dims {
   const int64_t *steps; /* step k of the dataset's dim d is paired with step steps[k] of the array's dim i; NULL: k */
 } ndr_paired_dims;
 
-/* Sets *agree to whether they agree; under `reverse` the array's steps count from its end. Times must be the same
- * instants, in any units, of calendars that date them alike; others may differ by a thousandth of a step, and
+/* Sets *agree to whether the coordinates agree. If `reverse`, the array's steps count from its end. Times must be the
+ * same instants, in any units, of calendars that date them alike; others may differ by a thousandth of a step, and
  * longitudes by whole turns. What has no coordinates agrees with anything. Takes the lock. */
 ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool *agree);
 
@@ -25,7 +25,8 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what);
 enum { NDR_PART_HINT = 256 };
 
 /* For dims of different sizes: writes "; [time=2001-01-16:2001-12-16] is the part that both have", or that they have
- * nothing in common; "" where either has no coordinates, or they cannot be compared. Takes the lock. */
+ * nothing in common; "" where either has no coordinates, where these cannot be compared, or where their steps within
+ * the common range are not equally many. Takes the lock. */
 void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_HINT]);
 
 #endif

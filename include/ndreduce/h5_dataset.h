@@ -53,7 +53,8 @@ typedef struct ndr_h5_access {
                     and netCDF dimensions without coordinates */
   int all_paths; /* not 0: ndr_h5_list visits a dataset by each of its paths */
   ndr_h5_structure *structure; /* of a comm whose ranks open the same files; NULL: this process reads all by itself */
-  int by_number; /* not 0: as an operand or as labels it is paired by numbers, whatever the coordinates are */
+  int by_number; /* not 0: as an operand or as labels it is paired by numbers along dims of which it has other
+                    coordinates; along those of which it has the same ones in reverse it is still turned */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
   { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0, 0, NULL, 0 }

@@ -255,14 +255,18 @@ def try_coordinates(tool, folder, failures):
         "one": ({"lat": (lat + 0.1 + [0, 0, 0, 1, 0], north)}, "its lat[3] is 31.1, that of own.nc:/x is 30.1; --pair"),
         "digits": ({"lat": (lat + 0.1 + 1e-10, north), "lon": (lon * 1e-12, east)}, "its lon[1] is 4.5e-11, that of own.nc:/x is 45; "),
         "west": ({"lon": (lon - 180, east)}, "its lon[0] is -180, that of own.nc:/x is 0; the part [lon=0:315] of it has that order; --pair"),
-        "later": ({"time": (time + 365, standard)}, "its time[0] is 2002-01-16T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
+        "later": ({"time": (time + 365, standard)}, "its time[0] is 2002-01-16T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; they have no time in common; --pair"),
+        "next": ({"time": (time + 30, standard)}, "its time[0] is 2001-02-15T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; "
+                 "[time=2001-02-15:2001-04-16] of each is the part that both have; --pair"),
         "noleap": ({"time": (time, {"units": days, "calendar": "noleap"})},
                    "its time is of the calendar noleap, that of own.nc:/x of the calendar standard; --pair"),
         "months": ({"time": (np.arange(4.0), {"units": "months since 2001-01-01"})},
                    "its time[0] is 0 months since 2001-01-01, that of own.nc:/x is 2001-01-16T02:24:00; --pair"),
     }
     sizes = {  # other sizes, and the part in common that is named: none where the same range has other steps
-        "longer": (np.arange(-90.0, 91, 30), "has size 7 along dim 1 (lat) of size 5; [lat=-59.9:60.1] is the part that both have"),
+        "longer": (np.arange(-90.0, 91, 30), "has size 7 along dim 1 (lat) of size 5; [lat=-59.9:60.1] of it is the part that both have"),
+        "shorter": (np.arange(-60.0, 31, 30), "has size 4 along dim 1 (lat) of size 5; [lat=-59.9:30.1000004] of the dataset is the part that both have"),
+        "between": (np.array([-50.0, -20, 10, 40, 59, 80]), "has size 6 along dim 1 (lat) of size 5; /PATH[START:STOP] is a part of it"),
         "finer": (np.arange(-60.0, 61, 15), "has size 9 along dim 1 (lat) of size 5; /PATH[START:STOP] is a part of it"),
         "beyond": (np.arange(70.0, 90, 10), "has size 2 along dim 1 (lat) of size 5; they have no lat in common"),
     }
@@ -286,6 +290,18 @@ def try_coordinates(tool, folder, failures):
                 if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
                     failures.count += 1
                     print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+    # By number goes what differs: latitudes in reverse are turned all the same.
+    turned = {**own, "lat": (lat[::-1] + 0.1, north), "time": others["noleap"][0]["time"]}
+    write_axes(os.path.join(folder, "turned.nc"), turned, lambda name, shape: number_elements(name, shape)[:, ::-1])
+    for options in (["--with", "y={}:/y", "--op", "d(x, y): s += abs(x - y) -> s"], ["--by", "time,lat,lon:{}:/k"], ["--weights", "{}:/y"]):
+        answers = []
+        for file in ("own.nc", "turned.nc"):
+            command = [tool, "--dims", "time,lat,lon", "--op", "mean", "--pair-by-number", *(option.format(file) for option in options), "own.nc:/x"]
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+            answers.append(answer.stdout.split("\n", 1)[1:])  # the first line names the file
+        if answers[0] != answers[1] or not answers[0] or not answers[0][0]:
+            failures.count += 1
+            print(f"{options} by number: {answers}")
     for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
         command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)

@@ -105,7 +105,7 @@ def check_refusals(folder):
     make(folder)
     for arguments, reason in (
             (("in.nc:/x[:, :, 1:4]", "--where", "/bare"), "--where in.nc:/bare: has size 6 along dim 2 (lat) of size 3; /PATH[START:STOP] is a part of it"),
-            (("in.nc:/x[:, :, 1:4]", "--where", "/land[0:5]"), "--where in.nc:/land: has size 5 along dim 2 (lat) of size 3; [lat=-45:15] is the part that both have")):
+            (("in.nc:/x[:, :, 1:4]", "--where", "/land[0:5]"), "--where in.nc:/land: has size 5 along dim 2 (lat) of size 3; [lat=-45:15] of it is the part that both have")):
         errors = folder.run(*arguments, status=1)[1]
         assert errors == f"h5gpured: in.nc:/x: {reason}\n", errors
 

@@ -119,11 +119,11 @@ static ndr_status check_places(const ndr_h5_dataset *dataset, int d, const ndr_h
                                int64_t *index) {
   const ndr_paired_dims dims = {dataset, d, labels, own, index};
   bool agree, reverse = false, chosen = labels->info.shape[own] == 1 && labels->extent[own] > 1;
-  if (labels->by_number || chosen) return NDR_OK;
+  if (chosen) return NDR_OK;
   NDR_TRY(ndr_coordinates_agree(&dims, false, &agree));
   if (agree) return NDR_OK;
   if (!(labels->part_count && labels->series_dim == own)) NDR_TRY(ndr_coordinates_agree(&dims, true, &reverse));
-  if (!reverse) return ndr_coordinates_fail(&dims, labels->where);
+  if (!reverse) return labels->by_number ? NDR_OK : ndr_coordinates_fail(&dims, labels->where);
   for (int64_t k = 0; k < dataset->info.shape[d]; k++) index[k] = labels->info.shape[own] - 1 - index[k];
   return NDR_OK;
 }

@@ -109,12 +109,12 @@ static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims 
     if (!reverse) ndr_beside_mirror(array, i);
   }
   array->turned[i] = reverse;
-  return reverse ? NDR_OK : ndr_coordinates_fail(dims, what);
+  return reverse || dims->array->by_number ? NDR_OK : ndr_coordinates_fail(dims, what);
 }
 
 static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   const ndr_h5_dataset *own = array->dataset;
-  if (!own || own->by_number) return NDR_OK;
+  if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
     if (d < 0 || is_chosen_step(array, i)) continue;
@@ -122,7 +122,7 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;
     }
-    for (int p = 0; p < dataset->part_count; p++)
+    for (int p = 0; p < dataset->part_count && !own->by_number; p++)
       NDR_TRY(check(&(ndr_paired_dims){dataset->parts[p], d, own->parts[p], i, NULL}, what));
   }
   return NDR_OK;

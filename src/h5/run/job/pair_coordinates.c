@@ -66,6 +66,117 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
   return status;
 }
 
+/* ---- What both have ---------------------------------------------------------------------------------------------- */
+
+/* The first or last step of an axis. */
+typedef struct {
+  const ndr_axis *axis;
+  int64_t step;
+  double at;
+} end;
+
+static bool goes_one_way(const ndr_axis *axis) {
+  double first, last, before, at;
+  if (!ndr_axis_place(axis, 0, &first) || !ndr_axis_place(axis, steps_of(axis) - 1, &last)) return false;
+  for (int64_t k = 1; k < steps_of(axis); k++)
+    if (!ndr_axis_place(axis, k - 1, &before) || !ndr_axis_place(axis, k, &at) || (at > before) != (last > first))
+      return false;
+  return true;
+}
+
+/* Both ends of an axis, the lower one first; false where its coordinates do not all rise, or all fall. */
+static bool find_ends(const ndr_axis *axis, end *low, end *high) {
+  *low = (end){axis, 0, 0};
+  *high = (end){axis, steps_of(axis) - 1, 0};
+  if (high->step < 0 || !goes_one_way(axis)) return false;
+  if (!ndr_axis_place(axis, low->step, &low->at) || !ndr_axis_place(axis, high->step, &high->at)) return false;
+  if (low->at > high->at) {
+    end first = *low;
+    *low = *high;
+    *high = first;
+  }
+  return true;
+}
+
+/* The mean step of an axis; 0 if it has one coordinate. */
+static double mean_step(end low, end high) {
+  int64_t steps = steps_of(low.axis);
+  return steps > 1 ? (high.at - low.at) / (double)(steps - 1) : 0;
+}
+
+/* Whether days tell the times of an axis apart. */
+static bool has_days(end low, end high) {
+  return low.axis->units.timed && (steps_of(low.axis) == 1 || mean_step(low, high) >= 1);
+}
+
+typedef struct {
+  double low, high;
+} range;
+
+static bool is_within(const ndr_axis *axis, int64_t k, range of) {
+  double at;
+  return k >= 0 && k < steps_of(axis) && ndr_axis_place(axis, k, &at) && at >= of.low && at <= of.high;
+}
+
+static int64_t count_within(const ndr_axis *axis, range of) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < steps_of(axis); k++) count += is_within(axis, k, of);
+  return count;
+}
+
+/* Whether the steps of both axes within a range are the same ones, in order or in reverse. */
+static bool agree_within(const axes *a, range of, bool reverse) {
+  const int64_t by = reverse ? -1 : 1, count = steps_of(&a->other);
+  int64_t other = reverse ? count - 1 : 0;
+  for (int64_t k = 0; k < steps_of(&a->own); k++) {
+    if (!is_within(&a->own, k, of)) continue;
+    while (other >= 0 && other < count && !is_within(&a->other, other, of)) other += by;
+    if (other < 0 || other >= count || !ndr_axis_same_place(&a->own, k, &a->other, other)) return false;
+    other += by;
+  }
+  return true;
+}
+
+/* Whether longitudes outside a range are the same places in both, whole turns apart: a part has more of them. */
+static bool agree_beyond(const axes *a, range of) {
+  for (int64_t k = 0; a->own.turn != 0 && k < steps_of(&a->own); k++)
+    for (int64_t i = 0; !is_within(&a->own, k, of) && i < steps_of(&a->other); i++)
+      if (ndr_axis_same_place(&a->own, k, &a->other, i)) return true;
+  return false;
+}
+
+/* Axes of different resolution, or whose steps lie between those of the other, have no part in common, though they
+ * cover the same range. */
+static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
+  end low[2], high[2];
+  char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
+  if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
+  const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
+  if (first->at > last->at) {
+    snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
+    return;
+  }
+  const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));
+  const range both = {first->at - rounding, last->at + rounding};
+  const int64_t count = count_within(&a->own, both);
+  if (count == 0 || count_within(&a->other, both) != count || agree_beyond(a, both)) return;
+  if (!agree_within(a, both, false) && !agree_within(a, both, true)) return;
+  const char *whose = steps_of(&a->other) == count ? "the dataset" : steps_of(&a->own) == count ? "it" : "each";
+  ndr_axis_write(first->axis, first->step, from);
+  ndr_axis_write(last->axis, last->step, to);
+  if (has_days(low[0], high[0]) && has_days(low[1], high[1])) from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
+  snprintf(text, NDR_PART_HINT, "; [%s=%s:%s] of %s is the part that both have", dim, from, to, whose);
+}
+
+/* A part is selected by the name of its dim. */
+static void hint_part(const axes *a, char text[NDR_PART_HINT]) {
+  char dim[NDR_SCALE_DIM_TEXT];
+  *text = 0;
+  if (!a->dims->array->names[a->dims->i] || !ndr_axis_same_units(&a->own, &a->other)) return;
+  ndr_scale_name_dim(a->dims->array, a->dims->i, dim);
+  if (steps_of(&a->own) == 0 || same_calendar(a, 0)) write_common(a, dim, text);
+}
+
 /* ---- Sentences --------------------------------------------------------------------------------------------------- */
 
 #define BY_NUMBER "ndr_h5_access.by_number pairs them all the same"
@@ -127,14 +238,16 @@ static const ndr_h5_dataset *file_of(const ndr_axis *axis, int64_t step) {
 
 static ndr_status fail_value(const axes *a, int64_t k, const char *dim, const char *what) {
   char values[2][VALUE_TEXT], way[512], that[NDR_SCALE_DIM_TEXT + 32] = "that", of[256] = "";
+  char part[NDR_PART_HINT] = "";
   int64_t step = step_of(a, k, false);
   const ndr_h5_dataset *own = file_of(&a->own, k), *other = file_of(&a->other, step);
   write_values(a, k, step, values[0], values[1]);
   write_way(a, dim, way, sizeof way);
+  if (!*way) hint_part(a, part);
   if (step != k) snprintf(that, sizeof that, "%s[%lld]", dim, (long long)k);
   if (strcmp(other->file, a->other.dataset->file) != 0) snprintf(of, sizeof of, ", of %.200s,", other->file);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld]%s is %s, %s of %s is %s; %s" BY_NUMBER, what, dim, (long long)step,
-                  of, values[1], that, own->where, values[0], way);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld]%s is %s, %s of %s is %s%s; %s" BY_NUMBER, what, dim, (long long)step,
+                  of, values[1], that, own->where, values[0], part, way);
 }
 
 ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
@@ -148,73 +261,9 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
   return status;
 }
 
-/* ---- Dims of different sizes ------------------------------------------------------------------------------------- */
-
-/* The first or last step of an axis. */
-typedef struct {
-  const ndr_axis *axis;
-  int64_t step;
-  double at;
-} end;
-
-/* Both ends of an axis, the lower one first. */
-static bool find_ends(const ndr_axis *axis, end *low, end *high) {
-  *low = (end){axis, 0, 0};
-  *high = (end){axis, steps_of(axis) - 1, 0};
-  if (high->step < 0 || !ndr_axis_place(axis, low->step, &low->at) || !ndr_axis_place(axis, high->step, &high->at))
-    return false;
-  if (low->at > high->at) {
-    end first = *low;
-    *low = *high;
-    *high = first;
-  }
-  return true;
-}
-
-/* The mean step of an axis; 0 if it has one coordinate. */
-static double mean_step(end low, end high) {
-  int64_t steps = steps_of(low.axis);
-  return steps > 1 ? (high.at - low.at) / (double)(steps - 1) : 0;
-}
-
-/* Whether days tell the times of an axis apart. */
-static bool has_days(end low, end high) {
-  return low.axis->units.timed && (steps_of(low.axis) == 1 || mean_step(low, high) >= 1);
-}
-
-static int64_t count_between(const ndr_axis *axis, double low, double high) {
-  int64_t count = 0;
-  double at;
-  for (int64_t k = 0; k < steps_of(axis); k++) count += ndr_axis_place(axis, k, &at) && at >= low && at <= high;
-  return count;
-}
-
-/* Axes of different resolution have no part in common, though they cover the same range. */
-static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT]) {
-  end low[2], high[2];
-  char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
-  if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
-  const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
-  if (first->at > last->at) {
-    snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
-    return;
-  }
-  const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));
-  const double begin = first->at - rounding, finish = last->at + rounding;
-  if (count_between(&a->own, begin, finish) != count_between(&a->other, begin, finish)) return;
-  ndr_axis_write(first->axis, first->step, from);
-  ndr_axis_write(last->axis, last->step, to);
-  if (has_days(low[0], high[0]) && has_days(low[1], high[1])) from[strcspn(from, "T")] = to[strcspn(to, "T")] = 0;
-  snprintf(text, NDR_PART_HINT, "; [%s=%s:%s] is the part that both have", dim, from, to);
-}
-
 void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_HINT]) {
   axes a;
-  char dim[NDR_SCALE_DIM_TEXT];
   *text = 0;
-  if (!dims->array->names[dims->i]) return; /* a part is selected by the name of its dim */
-  ndr_scale_name_dim(dims->array, dims->i, dim);
-  bool good = enter(&a, dims) == NDR_OK && are_there(&a) && ndr_axis_same_units(&a.own, &a.other);
-  if (good && (steps_of(&a.own) == 0 || same_calendar(&a, 0))) write_common(&a, dim, text);
+  if (enter(&a, dims) == NDR_OK && are_there(&a)) hint_part(&a, text);
   leave(&a);
 }

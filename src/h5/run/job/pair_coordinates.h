@@ -24,9 +24,9 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what);
 
 enum { NDR_PART_HINT = 256 };
 
-/* For dims of different sizes: writes "; [time=2001-01-16:2001-12-16] is the part that both have", or that they have
- * nothing in common; "" where either has no coordinates, where these cannot be compared, or where their steps within
- * the common range are not equally many. Takes the lock. */
+/* For dims of different sizes: writes "; [time=2001-01-16:2001-12-16] of it is the part that both have", or that they
+ * have nothing in common; "" where either has no coordinates, where these cannot be compared, or where their steps
+ * within the common range are not the same. Takes the lock. */
 void ndr_coordinates_hint_part(const ndr_paired_dims *dims, char text[NDR_PART_HINT]);
 
 #endif

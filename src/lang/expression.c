@@ -2,12 +2,13 @@
 #include "lang/expression.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/number.h"
 #include "lang/words.h"
 
-enum { MOST_DEPTH = 64 }; /* hostile text must not overflow the stack */
+enum { MOST_DEPTH = 64 /* hostile text must not overflow the stack */, HEAD_TEXT = 256 };
 
 static int read_unary(ndr_reader *r);
 
@@ -62,16 +63,33 @@ static int read_parameter(ndr_reader *r, ndr_span name, const ndr_syntax_paramet
   return add_operands(r, name.at, NDR_NODE_PARAMETER, parameter->first + which, -1, -1);
 }
 
-/* In an update, an unknown name is most likely an array that is not declared: the sentence says how, "f(x, lat)". A
- * result cannot read arrays. */
+/* The operator's head with one more array, or with one more parameter: "f(x, lat; t)". */
+static void write_head(const ndr_syntax *syntax, ndr_span name, bool array, char text[HEAD_TEXT]) {
+  const ndr_span *last = &syntax->arrays[syntax->array_count - 1];
+  const int arrays = (int)(last->at + last->length - syntax->name.at);
+  const char *parameters = syntax->parameter_count ? syntax->parameters[0].name.at : "";
+  const int length = (int)strcspn(parameters, ")");
+  if (array)
+    snprintf(text, HEAD_TEXT, "%.*s, %.*s%s%.*s)", arrays, syntax->name.at, name.length, name.at, length ? "; " : "",
+             length, parameters);
+  else
+    snprintf(text, HEAD_TEXT, "%.*s; %.*s%s%.*s)", arrays, syntax->name.at, length, parameters, length ? ", " : "",
+             name.length, name.at);
+}
+
+/* An unknown name is most likely one that is not declared: the sentence says how it is. A result cannot read arrays. */
 static int refuse_name(ndr_reader *r, ndr_span name) {
+  static const char none[] = "is neither an array, a parameter nor a state";
   const ndr_syntax *syntax = r->syntax;
-  const ndr_span *last = syntax->array_count ? &syntax->arrays[syntax->array_count - 1] : NULL;
-  if (r->in_result || !last || !syntax->name.at || syntax->array_count == NDR_MOST_ARRAYS)
-    return NDR_READ_FAIL(r, name.at, "'%.*s' is neither an array, a parameter nor a state", name.length, name.at);
-  return NDR_READ_FAIL(
-      r, name.at, "'%.*s' is neither an array, a parameter nor a state; %.*s, %.*s) declares it an array", name.length,
-      name.at, (int)(last->at + last->length - syntax->name.at), syntax->name.at, name.length, name.at);
+  char array[HEAD_TEXT], parameter[HEAD_TEXT];
+  if (!syntax->array_count || !syntax->name.at)
+    return NDR_READ_FAIL(r, name.at, "'%.*s' %s", name.length, name.at, none);
+  write_head(syntax, name, true, array);
+  write_head(syntax, name, false, parameter);
+  if (r->in_result || syntax->array_count == NDR_MOST_ARRAYS)
+    return NDR_READ_FAIL(r, name.at, "'%.*s' %s; %s declares it a parameter", name.length, name.at, none, parameter);
+  return NDR_READ_FAIL(r, name.at, "'%.*s' %s; %s declares it an array, %s a parameter", name.length, name.at, none,
+                       array, parameter);
 }
 
 static int read_name(ndr_reader *r, ndr_span name) {

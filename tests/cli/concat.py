@@ -28,7 +28,7 @@ def make(folder, name, start, *moving, fixed=("orog",), bounds=True):
 def lacks(folder, *arguments, named, lacking, along=" along time"):
     """One line says it, whether results are written or printed, and nothing is written."""
     line = (f"h5gpured: {named}: {lacking} has no such variable{along}; --concat joins only what all files have: name that, as "
-            "'FILE:/{tas,pr}'\n")
+            "'FILE:/{NAME,NAME}'\n")
     for output in (["-o", "out.nc"], []):
         out, errors = folder.run(*arguments, *output, status=1)
         assert (out, errors) == (b"", line), (arguments, output, out, errors)

@@ -135,10 +135,13 @@ static const struct {
     {"f(x): s += 1e999 -> s", 12, "1e999 is too large for f64; infinity is written inf"},
     {"f(x): s += x < 1 < 2 -> s", 18, "comparisons do not chain: write a < b && b < c"},
     {"f(x): s += x == 1 != 2 -> s", 19, "comparisons do not chain"},
-    {"f(x): s += z -> s", 12, "'z' is neither an array, a parameter nor a state; f(x, z) declares it an array"},
-    {"f(x, y; t): s += z -> s", 18,
-     "'z' is neither an array, a parameter nor a state; f(x, y, z) declares it an array"},
-    {"f(x): s += x -> s * z", 21, "'z' is neither an array, a parameter nor a state"},
+    {"f(x): s += z -> s", 12,
+     "'z' is neither an array, a parameter nor a state; f(x, z) declares it an array, f(x; z) a parameter"},
+    {"f(x, y; t, c[2]): s += z -> s", 24,
+     "'z' is neither an array, a parameter nor a state; f(x, y, z; t, c[2]) declares it an array, f(x, y; t, c[2], z) "
+     "a "
+     "parameter"},
+    {"f(x): s += x -> s * z", 21, "'z' is neither an array, a parameter nor a state; f(x; z) declares it a parameter"},
     {"f(x): s += x, t += s -> s", 20, "'s' is a state, which only the result can read"},
     {"f(x): s += s * x -> s", 12, "'s' is a state, which only the result can read"},
     {"f(x): s += x -> x", 17, "'x' is an array, which only updates can read"},

@@ -9,7 +9,7 @@
 static bool refuse(const members *m, const char *its_file, const member *one, const char *file) {
   const char *dim = concat_new_dim(m->options) ? NULL : m->options->concat;
   complain("%s:%s: %s has no such variable%s%s; --concat joins only what all files have: name that, as "
-           "'FILE:/{tas,pr}'",
+           "'FILE:/{NAME,NAME}'",
            its_file, one->path, file, dim ? " along " : "", dim ? dim : "");
   return false;
 }

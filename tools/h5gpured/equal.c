@@ -15,7 +15,8 @@ bool member_compare(const members *m, const member *one, const ndr_h5_dataset *f
   *status = NDR_OK;
   *same = 1;
   for (int i = 1; i < m->options->input_count && *same; i++) {
-    if (!member_open_in(m, i, one, access, &other)) return false;
+    if (!member_try_to_open_in(m, i, one, access, &other, status)) return false;
+    if (*status != NDR_OK) return true;
     *status = ndr_h5_same(first, other, same);
     ndr_h5_close(other);
     if (*status != NDR_OK) return true;
@@ -36,7 +37,8 @@ static bool has_times(const ndr_h5_dataset *dataset) {
   return false;
 }
 
-/* Sets one->equal. What cannot be read is left to its reduction, which will say so. After a complaint false. */
+/* Sets one->equal. The same elements at other coordinates, as of a file from north to south, are not the same. What
+ * cannot be read is left to its reduction, which will say so. After a complaint false. */
 static bool find_equal(const members *m, member *one) {
   ndr_h5_access access = input_access(m->options);
   ndr_h5_dataset *first;
@@ -45,11 +47,14 @@ static bool find_equal(const members *m, member *one) {
   access.on_remark = NULL;
   access.raw = 0; /* times are known by their units */
   if (one->reason) return true;
-  if (!member_open_in(m, 0, one, &access, &first)) return false;
+  if (!member_try_to_open_in(m, 0, one, &access, &first, &status)) return false;
+  if (status != NDR_OK) return status != NDR_ERR_MEMORY || fail();
   access.raw = 1;
   bool good =
       !is_small(ndr_h5_describe(first)) || has_times(first) || member_compare(m, one, first, &access, &status, &same);
+  bool has_places = ndr_h5_describe(first)->ndim > 0;
   ndr_h5_close(first);
+  if (good && status == NDR_OK && same && has_places) good = member_try_to_join(m, one, &access, &status);
   one->equal = good && status == NDR_OK && same;
   return good && (status != NDR_ERR_MEMORY || fail());
 }

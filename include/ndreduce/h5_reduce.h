@@ -165,13 +165,13 @@ typedef struct ndr_h5_progress {
  * others it has the dataset's size, or if its dims are given or found by names, that of the whole dim of the file of
  * which the dataset is a part: the same part of it is then read.
  *
- * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an
- * array that was opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and their
- * calendars have the same dates. Other coordinates may differ by a thousandth of a step or by what their dtypes round
- * off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned, but
- * not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call fails
- * with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim that is
- * repeated, or of which the array's own part leaves one step.
+ * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
+ * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and
+ * their calendars have the same dates. Other coordinates may differ by a thousandth of a step or by what their dtypes
+ * round off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned,
+ * but not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call
+ * fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim
+ * that is repeated, or of which the array's own part leaves one step.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.

@@ -310,6 +310,21 @@ def try_coordinates(tool, folder, failures):
             print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
 
 
+def try_endless_coordinates(tool, folder, failures):
+    """The last class of sizes ends at infinity: the others are compared all the same, and turned."""
+    sizes = np.array([0, 0.1, 2, np.inf])
+    others = {"same": (sizes, ""), "f32": (np.float32(sizes), ""), "reverse": (sizes[::-1], ""), "other": (sizes + [0, 1, 0, 0], "its size[1] is 1.1, "),
+              "finite": (np.append(sizes[:3], 9), "its size[3] is 9, that of own.nc:/x is inf; ")}
+    write_axes(os.path.join(folder, "own.nc"), {"size": (sizes, {})}, number_elements)
+    for name, (values, expected) in others.items():
+        write_axes(os.path.join(folder, f"{name}.nc"), {"size": (values, {})}, lambda name, shape: number_elements(name, shape)[:: -1 if values[0] else 1])
+        command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", f"y={name}.nc:/x", "own.nc:/x"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        if (expected not in result.stderr or result.returncode != 1) if expected else result.stderr or result.stdout.split()[-1] != "0":
+            failures.count += 1
+            print(f"{command}: '{result.stderr.strip()}', {result.stdout} instead of '{expected}'")
+
+
 def try_turned(tool, folder, failures):
     """What lies in its file in reverse is paired by its coordinates: all answers are those of the array as the dataset lies."""
     rng, choose = np.random.default_rng(11), random.Random(11)
@@ -449,6 +464,7 @@ def main():
                 try_one(tool, files, choose, failures)
         try_series(tool, folder, failures)
         try_coordinates(tool, folder, failures)
+        try_endless_coordinates(tool, folder, failures)
         try_turned(tool, folder, failures)
         try_turned_series(tool, folder, failures)
         try_turned_seam(tool, folder, failures)

@@ -265,13 +265,31 @@ def check_what_does_not_vary(folder):
     assert errors.startswith(SET_ASIDE.format("/area, /top") + "h5gpured: b.nc:/land: ") and errors.count("\n") == 2, errors
     with h5py.File(folder.file("b.nc"), "a") as file:
         del file["land"].attrs["scale_factor"]
-    # A bit makes a difference, and so does what an element means.
-    for change in (lambda file: file["top"].write_direct(np.array(np.nextafter(100, 101))), lambda file: file["top"].attrs.update({"scale_factor": 2.0})):
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        del file["land"]
+        file["land"] = np.full((3, 5), b"sea")
+    out, errors = folder.run(*stack, "-d", "member", "--json", status=1)
+    assert [json.loads(line)["dataset"] for line in out.decode().splitlines()] == ["/co2", "/t"]
+    assert errors.startswith(SET_ASIDE.format("/area, /top") + "h5gpured: b.nc:/land: holds strings") and errors.count("\n") == 2, errors
+    make_described(folder, "b.nc", 2)
+    # A bit makes a difference, and so does what an element means, or where it is missing.
+    for change in (lambda file: file["top"].write_direct(np.array(np.nextafter(100, 101))), lambda file: file["top"].attrs.update({"scale_factor": 2.0}),
+                   lambda file: file["top"].attrs.update({"valid_max": 99.0})):
         make_described(folder, "c.nc", 3)
         with h5py.File(folder.file("c.nc"), "a") as file:
             change(file)
         with folder.reduce(*stack, "-d", "member", "--op", "max") as out:
-            assert out["top"][()] > 100 and "cell_methods" in out["top"].attrs and "cell_methods" not in out["land"].attrs
+            assert out["top"][()] >= 100 and "cell_methods" in out["top"].attrs and "cell_methods" not in out["land"].attrs
+    # The same elements at other places are not the same.
+    for seed, name in enumerate(files):
+        make_described(folder, name, seed + 1)
+        with h5py.File(folder.file(name), "a") as file:
+            file["depth"] = np.arange(3.0)[:: -1 if seed else 1]
+            file["depth"].make_scale("depth")
+            file["layers"] = np.ones(3)
+            attach(file["layers"], file["depth"])
+    errors = folder.run(*stack, "-d", "member", "--op", "max", "-o", "out.nc", "--overwrite", status=1)[1]
+    assert errors.startswith("h5gpured: b.nc:/layers: its depth[0] is 2, that of a.nc:/layers is 0; "), errors
     # Where nothing varies, all is reduced.
     for name in files:
         with h5py.File(folder.file(name), "w") as file:

@@ -36,6 +36,8 @@ RUNS = {
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "beside": ["file.h5:/a", "--weights", "/time", "--op", "mean"],
     "stack": ["file.h5:/a", "like.h5:/b", "--concat", "new:run", "--dims", "time", *OUTPUT],
+    "members": ["member.h5", "other.h5", "--concat", "new:m", "--dims", "m", "--op", "mean", *OUTPUT],
+    "files": ["?ore.h5:/a", "--dims", "time", "--weights", "lat:cos", "--op", "mean"],
     "part": ["file.h5:/a[1:3, lat=-50:50]", "--weights", "/zones", "--op", "mean", *OUTPUT],
     "zones": ["file.h5:/a[1:3]", "--by", "time,lat:/zones", "--op", "sum", *OUTPUT],
     "boxes": ["file.h5:/a", "--coarsen", "time=2,lat=4,pad", "--weights", "lat:cos,time:days", "--op", "mean", *OUTPUT],
@@ -111,6 +113,15 @@ def make_inputs(folder):
     make_gridded(os.path.join(folder, "like.h5"), 0)
     with h5py.File(os.path.join(folder, "like.h5"), "r+") as file:
         file.move("a", "b")
+    for first, name in enumerate(("member.h5", "other.h5")):
+        with h5py.File(os.path.join(folder, name), "w") as file:
+            scaled(file, "time", numpy.arange(4.0), units="days since 2001-01-01")
+            scaled(file, "lat", numpy.arange(3.0), units="degrees_north")
+            for made, values, scales in (("a", numpy.ones((4, 3)) * first, ("time", "lat")), ("days", numpy.arange(4.0), ("time",)),
+                                         ("area", numpy.arange(3.0), ("lat",))):
+                file[made] = values
+                for dim, scale in enumerate(scales):
+                    file[made].dims[dim].attach_scale(file[scale])
     with h5py.File(os.path.join(folder, "chunks.h5"), "w") as file:
         file.create_dataset("a", data=numpy.arange(12 * 40 * 50, dtype="i2").reshape(12, 40, 50), chunks=(5, 16, 50),
                             compression="gzip", shuffle=True)

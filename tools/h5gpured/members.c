@@ -23,7 +23,9 @@ static bool split_other(const members *m, int input, const member *one, char **f
   return *path || members_refuse(m, "out of memory");
 }
 
-static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+/* Sets *status to whether they can be joined, which is not complained of. */
+static bool join(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset,
+                 ndr_status *status) {
   int count = m->options->input_count;
   char **files = calloc(2 * (size_t)count, sizeof *files);
   if (!files) return members_refuse(m, "out of memory");
@@ -31,19 +33,31 @@ static bool open_series(const members *m, const member *one, const ndr_h5_access
   bool good = true;
   allow_many_files();
   for (int i = 0; i < count && good; i++) good = split_other(m, i, one, &files[i], &paths[i]);
-  good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
-                                     m->options->concat, access) == NDR_OK ||
-                  fail());
+  if (good)
+    *status = ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
+                                 m->options->concat, access);
   for (int i = 0; i < 2 * count; i++) free(files[i]);
   free(files);
   return good;
 }
 
-bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
-                    ndr_h5_dataset **dataset) {
+static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  ndr_status status;
+  return join(m, one, access, dataset, &status) && (status == NDR_OK || fail());
+}
+
+bool member_try_to_join(const members *m, const member *one, const ndr_h5_access *access, ndr_status *status) {
+  ndr_h5_dataset *series;
+  if (!join(m, one, access, &series, status)) return false;
+  if (*status == NDR_OK) ndr_h5_close(series);
+  return true;
+}
+
+bool member_try_to_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+                           ndr_h5_dataset **dataset, ndr_status *status) {
   char *file = NULL, *path = NULL;
-  bool good =
-      split_other(m, input, one, &file, &path) && (ndr_h5_open(dataset, file, path, access) == NDR_OK || fail());
+  bool good = split_other(m, input, one, &file, &path);
+  if (good) *status = ndr_h5_open(dataset, file, path, access);
   free(file);
   free(path);
   return good;

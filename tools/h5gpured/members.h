@@ -127,8 +127,10 @@ bool members_refuse(const members *m, const char *reason);
 /* Opens one of them, with its part: joined ones from all inputs, as one dataset. After a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
-/* Opens the dataset of one's path in the file of another input; after a complaint false. */
-bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
-                    ndr_h5_dataset **dataset);
+/* Set *status to what comes of opening one's dataset in all inputs, as one that is joined, or in one of them: of that
+ * nothing is complained. False after a complaint that it cannot be tried. */
+bool member_try_to_join(const members *m, const member *one, const ndr_h5_access *access, ndr_status *status);
+bool member_try_to_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+                           ndr_h5_dataset **dataset, ndr_status *status);
 
 #endif

@@ -405,8 +405,14 @@ __attribute__((noreturn)) static void end_with(const char *before, const char *r
   exit(EXIT_INPUT);
 }
 
-static void expand_files(h5gpured_options *options) {
-  if (!files_expand(options)) end_with("", "out of memory");
+/* Frees what is read of the command line; `given` may be NULL. */
+__attribute__((noreturn)) static void end_without_memory(h5gpured_options *options, char **given) {
+  files_free(options);
+  free(options->history);
+  free(options->note);
+  free(options->words);
+  free(given);
+  end_with("", "out of memory");
 }
 
 /* Resets the options of a part's command line that are about the part itself or its machine, and those that only the
@@ -434,14 +440,14 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   *options =
       (h5gpured_options){.deflate = -1, .note = note, .words = words, .states = files, .state_count = file_count};
   options->history = history_line(count, words, argc, given);
-  if (!options->history) end_with("", "out of memory");
+  if (!options->history) end_without_memory(options, given);
   options->input_count = cli_read(&tool, options, count, words);
   options->inputs = words + 1;
   if (given_with(options, &tool, WITH_PART))
     cli_refuse(&tool, "--merge: %s: its command line has options that --part does not take", files[0]);
   forget_part(options);
   cli_read(&tool, options, argc, given);
-  expand_files(options);
+  if (!files_expand(options)) end_without_memory(options, given);
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
@@ -451,7 +457,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
-  if (!options->merge) expand_files(options);
+  if (!options->merge && !files_expand(options)) end_without_memory(options, given);
   check_modes(options, &tool);
   check_part(options, &tool);
   if (options->merge) {
@@ -461,12 +467,12 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
     if (options->part_count) options->note = states_note(argc, given);
   }
   free(given);
-  if (!options->history || (options->part_count && !options->note)) end_with("", "out of memory");
+  if (!options->history || (options->part_count && !options->note)) end_without_memory(options, NULL);
   check_scan(options, &tool);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
   check_options(options, &tool);
   if (options->weights && !(options->weights_comment = weights_comment(options->weights)))
-    end_with("", "out of memory");
+    end_without_memory(options, NULL);
 }

@@ -83,18 +83,25 @@ static bool same_instant(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_
   return fabs(apart) <= precision(a, i) * (double)a->units.time.unit + precision(b, k) * (double)b->units.time.unit;
 }
 
-static double tolerance(const ndr_axis *a, const ndr_axis *b) {
+static double size_if_finite(double value) {
+  return isfinite(value) ? fabs(value) : 0;
+}
+
+/* Of coordinate i, which is finite. The last class of sizes may end at infinity, which makes no step endless. */
+static double tolerance(const ndr_axis *a, int64_t i, const ndr_axis *b) {
   int64_t last = a->dataset->info.shape[a->d] - 1;
-  double far = fmax(fabs(a->values[0]), fabs(a->values[last]));
-  double step = last > 0 ? fabs(a->values[last] - a->values[0]) / (double)last : 0;
+  double ends = fmax(size_if_finite(a->values[0]), size_if_finite(a->values[last]));
+  double far = fmax(ends, fabs(a->values[i]));
+  double step = last > 0 ? size_if_finite((a->values[last] - a->values[0]) / (double)last) : 0;
   return fmax(1e-3 * step, 2 * far * fmax(a->units.precision, b->units.precision));
 }
 
 bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
   double x = a->values[i], y = b->values[k];
   if (ndr_axis_are_timed(a, b)) return same_instant(a, i, b, k);
+  if (!isfinite(x) || !isfinite(y)) return x == y || (isnan(x) && isnan(y));
   double apart = a->turn > 0 && a->turn == b->turn ? remainder(x - y, a->turn) : x - y;
-  return (isnan(x) && isnan(y)) || fabs(apart) <= tolerance(a, b);
+  return fabs(apart) <= tolerance(a, i, b);
 }
 
 void ndr_axis_write(const ndr_axis *a, int64_t i, char text[NDR_TIME_CHARS]) {

@@ -20,9 +20,19 @@ static ndr_status read(const ndr_h5_dataset *dataset, ndr_elements *e) {
   return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its elements cannot be read");
 }
 
+/* Whether the same elements are missing; negative where that cannot be read. */
+static htri_t same_valid(hid_t a, hid_t b) {
+  static const char *const limits[] = {"valid_range", "valid_min", "valid_max"};
+  htri_t same = 1;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits && same > 0; i++)
+    same = ndr_hdf_same_attribute(a, b, limits[i]);
+  return same;
+}
+
 static ndr_status compare(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int *same) {
   ndr_elements one = {.type = H5I_INVALID_HID}, other = one;
   htri_t meaning = ndr_hdf_same_meaning(a->id, b->id);
+  if (meaning > 0) meaning = same_valid(a->id, b->id);
   if (meaning < 0) return ndr_hdf_fail(NDR_ERR_FILE, b->where, "its attributes cannot be read");
   if (!meaning) return NDR_OK;
   ndr_status status = read(a, &one);

@@ -42,7 +42,7 @@ static bool join(const members *m, const member *one, const ndr_h5_access *acces
 }
 
 static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  ndr_status status;
+  ndr_status status = NDR_ERR_MEMORY;
   return join(m, one, access, dataset, &status) && (status == NDR_OK || fail());
 }
 

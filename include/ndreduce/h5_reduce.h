@@ -171,7 +171,8 @@ typedef struct ndr_h5_progress {
  * round off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned,
  * but not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call
  * fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim
- * that is repeated, or of which the array's own part leaves one step.
+ * that is repeated, of which the array's own part leaves one step of several, or of which its file has one step and the
+ * dataset's has several.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.

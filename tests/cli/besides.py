@@ -302,6 +302,14 @@ def try_coordinates(tool, folder, failures):
         if answers[0] != answers[1] or not answers[0] or not answers[0][0]:
             failures.count += 1
             print(f"{options} by number: {answers}")
+    # The only time of a file is repeated over many, and is the same beside one that is selected of them.
+    write_axes(os.path.join(folder, "fixed.nc"), {**own, "time": (time[2:3] + 500, standard)}, number_elements)
+    for part in ("", "[1]", "[1:2]"):
+        command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=fixed.nc:/y", f"own.nc:/x{part}"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        if result.returncode or result.stderr or not result.stdout.endswith("d         1600\n" if part else "d         9600\n"):
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}', {result.stdout}")
     for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
         command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)

@@ -85,10 +85,11 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, 
 
 /* ---- Coordinates ------------------------------------------------------------------------------------------------- */
 
-/* Whether the caller has chosen one step of dim i of many, such as a level. It may then be of any place. */
-static bool is_chosen_step(const ndr_beside *array, int i) {
-  const ndr_h5_dataset *own = array->dataset;
-  return array->shape[i] == 1 && own->extent[i] > 1 && !array->cut_along[i];
+/* Whether dim i has one step that may be of any place: the caller has chosen it of many, such as a level, or it is the
+ * only one of its file, beside a file that has several, with each of which it is paired. */
+static bool has_any_place(const ndr_beside *array, int i, const ndr_h5_dataset *dataset) {
+  const bool several = array->dataset->extent[i] > 1 || dataset->extent[array->dims[i]] > 1;
+  return array->shape[i] == 1 && several && !array->cut_along[i];
 }
 
 static ndr_status check(const ndr_paired_dims *dims, const char *what) {
@@ -117,7 +118,7 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
   if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
-    if (d < 0 || is_chosen_step(array, i)) continue;
+    if (d < 0 || has_any_place(array, i, dataset)) continue;
     if (!ndr_cut_is_sides(dataset, d) || !ndr_cut_is_sides(own, i)) {
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;

@@ -57,14 +57,14 @@ NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_da
                                          const char *key);
 
 /* Puts steps into groups by labels, a dataset of integers: as long as dim, or as the dim of the file of which the
- * dataset is a part; then the same part of it counts. Labels of k dims, like the zones of a map, lie along dims
- * dim .. dim + k - 1: those of the same names if all have them, else in order. Where one of these is the dim of a
- * series, labels may be a series of as many files. Their coordinates must agree with the dataset's, or are turned, by
- * the rules of ndr_h5_operand. Groups are the labels that occur, in ascending order; a missing or negative one is in no
- * group. Reads the labels, which must live as long as the groups: 12 bytes for each step, of which there are at most
- * 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes or coordinates,
- * NDR_ERR_ARGUMENT where no step is in a group, and on a label of 2^63 or more, or of 2^53 or more if labels may be
- * missing. */
+ * dataset is a part; then the same part of it counts. Labels of k dims, like the zones of a map, lie along dims dim ..
+ * dim + k - 1: those of the same names if all have them, else in order. Where one of these is the dim of a series,
+ * labels may be a series of as many files. Their coordinates must agree with the dataset's, or are turned, by the rules
+ * of ndr_h5_operand; those of a file's only label must agree, too. Groups are the labels that occur, in ascending
+ * order; a missing or negative one is in no group. Reads the labels, which must live as long as the groups: 12 bytes
+ * for each step, of which there are at most 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers,
+ * NDR_ERR_DIMS on other shapes or coordinates, NDR_ERR_ARGUMENT where no step is in a group, and on a label of 2^63
+ * or more, or of 2^53 or more if labels may be missing. */
 NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                            const ndr_h5_dataset *labels);
 

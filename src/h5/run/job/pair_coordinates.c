@@ -75,26 +75,16 @@ typedef struct {
   double at;
 } end;
 
-static bool goes_one_way(const ndr_axis *axis) {
-  double first, last, before, at;
-  if (!ndr_axis_place(axis, 0, &first) || !ndr_axis_place(axis, steps_of(axis) - 1, &last)) return false;
-  for (int64_t k = 1; k < steps_of(axis); k++)
-    if (!ndr_axis_place(axis, k - 1, &before) || !ndr_axis_place(axis, k, &at) || (at > before) != (last > first))
-      return false;
-  return true;
-}
-
 /* Both ends of an axis, the lower one first; false where its coordinates do not all rise, or all fall. */
 static bool find_ends(const ndr_axis *axis, end *low, end *high) {
-  *low = (end){axis, 0, 0};
-  *high = (end){axis, steps_of(axis) - 1, 0};
-  if (high->step < 0 || !goes_one_way(axis)) return false;
-  if (!ndr_axis_place(axis, low->step, &low->at) || !ndr_axis_place(axis, high->step, &high->at)) return false;
-  if (low->at > high->at) {
-    end first = *low;
-    *low = *high;
-    *high = first;
-  }
+  end first = {axis, 0, 0}, last = {axis, steps_of(axis) - 1, 0};
+  if (last.step < 0 || !ndr_axis_place(axis, 0, &first.at) || !ndr_axis_place(axis, last.step, &last.at)) return false;
+  const bool rises = last.at > first.at;
+  double before = first.at, at;
+  for (int64_t k = 1; k <= last.step; k++, before = at)
+    if (!ndr_axis_place(axis, k, &at) || (at > before) != rises) return false;
+  *low = rises ? first : last;
+  *high = rises ? last : first;
   return true;
 }
 

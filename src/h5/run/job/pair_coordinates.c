@@ -81,8 +81,10 @@ static bool find_ends(const ndr_axis *axis, end *low, end *high) {
   if (last.step < 0 || !ndr_axis_place(axis, 0, &first.at) || !ndr_axis_place(axis, last.step, &last.at)) return false;
   const bool rises = last.at > first.at;
   double before = first.at, at;
-  for (int64_t k = 1; k <= last.step; k++, before = at)
+  for (int64_t k = 1; k <= last.step; k++) {
     if (!ndr_axis_place(axis, k, &at) || (at > before) != rises) return false;
+    before = at;
+  }
   *low = rises ? first : last;
   *high = rises ? last : first;
   return true;

@@ -193,6 +193,19 @@ typedef struct ndr_h5_operand {
 #define NDR_H5_OPERAND_INIT                                                                                            \
   { sizeof(ndr_h5_operand), NDR_WITH, NULL, NULL, NULL, NULL }
 
+/* What was wrong with the files of partial states that a reduction was to merge (ndr_h5_options.refused). */
+typedef enum ndr_h5_refusal {
+  NDR_H5_REFUSED_NONE = 0,  /* nothing: the call has succeeded, or has failed for another reason */
+  NDR_H5_REFUSED_FILE = 1,  /* a file cannot be read, is damaged, or has states of the CPU where a GPU is to merge */
+  NDR_H5_REFUSED_JOB = 2,   /* a file has states of another reduction, or of data files that have changed since */
+  NDR_H5_REFUSED_PARTS = 3, /* a part is missing or there twice, or is one of another number of parts */
+} ndr_h5_refusal;
+
+typedef struct ndr_h5_refused {
+  ndr_h5_refusal why;
+  int file; /* index in ndr_h5_options.states; -1: no file alone is wrong, as where a part is missing */
+} ndr_h5_refused;
+
 /* How a dataset is reduced. Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_options {
   size_t size;
@@ -228,7 +241,8 @@ typedef struct ndr_h5_options {
    * dataset, in any order. They are the same to the last bit as without parts. NDR_H5_AUTO is what has reduced the
    * parts. The CPU can merge those of GPUs, too; var, std and what else is not a plain sum may then differ in the last
    * digits. Fails with NDR_ERR_ARGUMENT where a part is missing, there twice or of something else, with NDR_ERR_FILE
-   * where a file is damaged, and with NDR_ERR_UNSUPPORTED for a GPU where the CPU has reduced the parts. */
+   * where a file is damaged, and with NDR_ERR_UNSUPPORTED for a GPU where the CPU has reduced the parts. The sentences
+   * of these failures do not name the dataset, and begin with the name of the file of states, if one is meant. */
   int state_count;
   const char *const *states;
   /* Ranks that do the reduction together, each of which has opened the dataset itself, best with a structure
@@ -243,11 +257,12 @@ typedef struct ndr_h5_options {
    * NDR_ERR_ARGUMENT where ranks differ in their problems, files (sizes, first and last bytes are compared) or cuts,
    * or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans. */
   ndr_comm *comm;
+  ndr_h5_refused *refused; /* receives what was wrong with `states`, or that nothing was; NULL: not wanted */
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
   {                                                                                                                    \
     sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0,    \
-        NULL, NULL                                                                                                     \
+        NULL, NULL, NULL                                                                                               \
   }
 
 /* Checks the syntax of a text for ndr_h5_options.where: any name counts as an array's. Fails with NDR_ERR_PARSE and the

@@ -10,6 +10,7 @@
 typedef struct {
   const cli *tool;
   void *target;
+  bool quiet; /* a wrong command line ends the reading, not the program */
   int argc, at;
   char **argv;
   const char *given[CLI_MOST_OPTIONS]; /* the value that an option has been given; "" for one that takes none */
@@ -25,12 +26,10 @@ char *cli_format(char *room, size_t capacity, const char *format, va_list argume
   return whole;
 }
 
-void cli_refuse(const cli *tool, const char *format, ...) {
+__attribute__((noreturn, format(printf, 2, 0))) static void end_program(const cli *tool, const char *format,
+                                                                        va_list arguments) {
   char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
   char *whole = cli_format(text, sizeof text, format, arguments);
-  va_end(arguments);
   if (tool->refuse) tool->refuse(whole ? whole : text);
   fflush(stdout);
   fprintf(stderr, "%s: ", tool->program);
@@ -40,30 +39,50 @@ void cli_refuse(const cli *tool, const char *format, ...) {
   exit(CLI_USAGE);
 }
 
-/* ---- Which option ------------------------------------------------------------------------------------------------ */
-
-__attribute__((noreturn)) static void refuse_unknown(const cli *tool, const char *name) {
-  const char *names[CLI_MOST_OPTIONS];
-  for (int i = 0; tool->other && i < tool->other->count; i++)
-    if (strcmp(tool->other->options[i].name, name) == 0)
-      cli_refuse(tool, "--%s is an option of %s, not of %s", name, tool->other->command, tool->command);
-  for (int i = 0; i < tool->count; i++) names[i] = tool->options[i].name;
-  const char *near = cli_near(name, tool->count, names);
-  if (near) cli_refuse(tool, "there is no option '--%s'; --%s is near", name, near);
-  cli_refuse(tool, "there is no option '--%s'", name);
+void cli_refuse(const cli *tool, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_program(tool, format, arguments);
 }
 
-__attribute__((noreturn)) static void refuse_ambiguous(const cli *tool, const char *name) {
+/* Ends the program. If the reading is quiet, returns false instead, and the caller ends the reading. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const reading *r, const char *format, ...) {
+  va_list arguments;
+  if (r->quiet) return false;
+  va_start(arguments, format);
+  end_program(r->tool, format, arguments);
+}
+
+/* ---- Which option ------------------------------------------------------------------------------------------------ */
+
+static void refuse_unknown(const reading *r, const char *name) {
+  const char *names[CLI_MOST_OPTIONS];
+  const cli *tool = r->tool;
+  for (int i = 0; tool->other && i < tool->other->count; i++)
+    if (strcmp(tool->other->options[i].name, name) == 0)
+      refuse(r, "--%s is an option of %s, not of %s", name, tool->other->command, tool->command);
+  for (int i = 0; i < tool->count; i++) names[i] = tool->options[i].name;
+  const char *near = cli_near(name, tool->count, names);
+  if (near)
+    refuse(r, "there is no option '--%s'; --%s is near", name, near);
+  else
+    refuse(r, "there is no option '--%s'", name);
+}
+
+static void refuse_ambiguous(const reading *r, const char *name) {
+  const cli *tool = r->tool;
   char list[512] = "";
   size_t length = 0;
   for (int i = 0; i < tool->count && length < sizeof list; i++)
     if (strncmp(tool->options[i].name, name, strlen(name)) == 0)
       length +=
           (size_t)snprintf(list + length, sizeof list - length, "%s--%s", length ? ", " : "", tool->options[i].name);
-  cli_refuse(tool, "'--%s' is short for several options: %s", name, list);
+  refuse(r, "'--%s' is short for several options: %s", name, list);
 }
 
-static const cli_option *find_name(const cli *tool, const char *name) {
+/* The option of that name, or of a name that begins with it; NULL: refused. */
+static const cli_option *find_name(const reading *r, const char *name) {
+  const cli *tool = r->tool;
   const cli_option *found = NULL;
   int matches = 0;
   for (int i = 0; i < tool->count; i++) {
@@ -72,29 +91,32 @@ static const cli_option *find_name(const cli *tool, const char *name) {
     found = &tool->options[i];
     matches++;
   }
-  if (matches == 0) refuse_unknown(tool, name);
-  if (matches > 1) refuse_ambiguous(tool, name);
-  return found;
+  if (matches == 0) refuse_unknown(r, name);
+  if (matches > 1) refuse_ambiguous(r, name);
+  return matches == 1 ? found : NULL;
 }
 
-static const cli_option *find_letter(const cli *tool, char letter) {
+static const cli_option *find_letter(const reading *r, char letter) {
+  const cli *tool = r->tool;
   for (int i = 0; i < tool->count; i++)
     if (tool->options[i].letter == letter) return &tool->options[i];
   for (int i = 0; tool->other && i < tool->other->count; i++)
     if (tool->other->options[i].letter == letter)
-      cli_refuse(tool, "-%c is an option of %s, not of %s", letter, tool->other->command, tool->command);
-  cli_refuse(tool, "there is no option '-%c'", letter);
+      refuse(r, "-%c is an option of %s, not of %s", letter, tool->other->command, tool->command);
+  refuse(r, "there is no option '-%c'", letter);
+  return NULL;
 }
 
 /* ---- Its value --------------------------------------------------------------------------------------------------- */
 
-static void take(reading *r, const cli_option *option, const char *value) {
+/* This and the functions below return false where the reading ends. */
+static bool take(reading *r, const cli_option *option, const char *value) {
   const char **before = &r->given[option - r->tool->options];
   if (*before && option->argument && option->repeated == CLI_ONCE) {
     bool list = strcmp(option->argument, "LIST") == 0;
     const char *hint = option->twice ? option->twice : list ? "a list has commas in it" : "";
-    cli_refuse(r->tool, "--%s is given twice, as '%s' and as '%s'%s%s", option->name, *before, value, *hint ? "; " : "",
-               hint);
+    return refuse(r, "--%s is given twice, as '%s' and as '%s'%s%s", option->name, *before, value, *hint ? "; " : "",
+                  hint);
   }
   *before = value ? value : "";
   if (r->tool->note) r->tool->note(r->target, (int)(option - r->tool->options));
@@ -105,62 +127,69 @@ static void take(reading *r, const cli_option *option, const char *value) {
     memcpy(field, &value, sizeof value);
   else
     *(bool *)field = true;
+  return true;
 }
 
-/* The argument after the one that is being read. */
-static const char *next(reading *r, const cli_option *option) {
+/* Takes the argument after the one that is being read. */
+static bool take_next(reading *r, const cli_option *option) {
   if (r->at + 1 >= r->argc)
-    cli_refuse(r->tool, "--%s needs a value: --%s %s", option->name, option->name, option->argument);
-  return r->argv[++r->at];
+    return refuse(r, "--%s needs a value: --%s %s", option->name, option->name, option->argument);
+  return take(r, option, r->argv[++r->at]);
 }
 
-static void read_name(reading *r, const char *text) {
+static bool read_name(reading *r, const char *text) {
   char name[64];
   size_t length = strcspn(text, "=");
   snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
-  const cli_option *option = find_name(r->tool, name);
+  const cli_option *option = find_name(r, name);
   const char *value = text[length] ? text + length + 1 : NULL;
-  if (value && !option->argument) cli_refuse(r->tool, "--%s takes no value, but is given '%s'", option->name, value);
-  if (!value && option->argument) value = next(r, option);
-  take(r, option, value);
+  if (!option) return false;
+  if (value && !option->argument) return refuse(r, "--%s takes no value, but is given '%s'", option->name, value);
+  return !value && option->argument ? take_next(r, option) : take(r, option, value);
 }
 
 /* -op would give the option o the value p. */
-static void check_dashes(const cli *tool, const char *letters) {
+static bool check_dashes(const reading *r, const char *letters) {
+  const cli *tool = r->tool;
   size_t length = strcspn(letters, "=");
   for (int i = 0; i < tool->count; i++)
     if (length > 1 && strlen(tool->options[i].name) == length && strncmp(tool->options[i].name, letters, length) == 0)
-      cli_refuse(tool, "-%s has one dash only: --%.*s is the option", letters, (int)length, letters);
+      return refuse(r, "-%s has one dash only: --%.*s is the option", letters, (int)length, letters);
+  return true;
 }
 
-static void read_letters(reading *r, const char *letters) {
-  check_dashes(r->tool, letters);
+static bool read_letters(reading *r, const char *letters) {
+  if (!check_dashes(r, letters)) return false;
   for (; *letters; letters++) {
-    const cli_option *option = find_letter(r->tool, *letters);
-    if (option->argument) {
-      take(r, option, letters[1] ? letters + 1 : next(r, option));
-      return;
-    }
-    take(r, option, NULL);
+    const cli_option *option = find_letter(r, *letters);
+    if (!option) return false;
+    if (option->argument) return letters[1] ? take(r, option, letters + 1) : take_next(r, option);
+    if (!take(r, option, NULL)) return false;
   }
+  return true;
+}
+
+static int read_all(reading r) {
+  int others = 0;
+  bool ended = false;
+  for (r.at = 1; r.at < r.argc; r.at++) {
+    char *text = r.argv[r.at];
+    if (ended || text[0] != '-' || !text[1])
+      r.argv[++others] = text;
+    else if (strcmp(text, "--") == 0)
+      ended = true;
+    else if (text[1] == '-' ? !read_name(&r, text + 2) : !read_letters(&r, text + 1))
+      return -1;
+  }
+  return others;
 }
 
 int cli_read(const cli *tool, void *target, int argc, char **argv) {
-  reading r = {.tool = tool, .target = target, .argc = argc, .argv = argv};
-  int others = 0;
-  bool ended = false;
-  for (r.at = 1; r.at < argc; r.at++) {
-    const char *text = argv[r.at];
-    if (ended || text[0] != '-' || !text[1])
-      argv[++others] = argv[r.at];
-    else if (strcmp(text, "--") == 0)
-      ended = true;
-    else if (text[1] == '-')
-      read_name(&r, text + 2);
-    else
-      read_letters(&r, text + 1);
-  }
-  return others;
+  return read_all((reading){.tool = tool, .target = target, .argc = argc, .argv = argv});
+}
+
+int cli_try_read(const cli *tool, void *target, int argc, char **argv) {
+  return read_all((reading){.tool = tool, .target = target, .quiet = true, .argc = argc, .argv = argv});
 }
 
 /* ---- --help ------------------------------------------------------------------------------------------------------ */

@@ -124,9 +124,9 @@ char *states_note(int argc, char **argv);
  * long as the array. The array is to be freed; NULL: out of memory. */
 char **states_words(char *note, int *count);
 
-/* Complains of the library's last error on the dataset of that path, under --merge. If a file is of another job than
- * the first, names the options in which their command lines differ. Always false. */
-bool states_fail(const h5gpured_options *options, const char *path);
+/* Complains of a reduction that has failed. If a file of --merge is of another job than the first, names the options in
+ * which their command lines differ. Always false. */
+bool states_fail(const h5gpured_options *options, const ndr_h5_refused *refused);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 

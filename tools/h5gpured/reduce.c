@@ -162,7 +162,7 @@ static void explain_time(const answer *a, const ndr_h5_progress *p) {
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
-static ndr_h5_options work_options(const answer *a, const besides *b, progress_watch *w) {
+static ndr_h5_options work_options(const answer *a, const besides *b, progress_watch *w, ndr_h5_refused *refused) {
   const h5gpured_options *options = a->options;
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   how.device = options->device;
@@ -180,6 +180,7 @@ static ndr_h5_options work_options(const answer *a, const besides *b, progress_w
   how.state_count = options->state_count;
   how.states = (const char *const *)options->states;
   how.comm = ranks_comm();
+  how.refused = refused;
   return how;
 }
 
@@ -200,14 +201,15 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
                       const char *const *names) {
   const h5gpured_options *options = a->options;
   progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
-  const ndr_h5_options how = work_options(a, b, &w);
+  ndr_h5_refused refused = {NDR_H5_REFUSED_NONE, -1};
+  const ndr_h5_options how = work_options(a, b, &w, &refused);
   if (options->explain && !explain(dataset, a, &how)) return false;
   if (!ranks_send_structure()) return false;
   progress_start(&w.bar, a->info->dataset);
   ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) free(w.of_ranks);
-  if (status != NDR_OK) return options->state_count ? states_fail(options, a->info->dataset) : fail();
+  if (status != NDR_OK) return states_fail(options, &refused);
   if (!options->part_count && ranks_leads()) groups_unfold(a);
   if (options->explain) explain_time(a, &w.last);
   free(w.of_ranks);

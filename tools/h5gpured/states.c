@@ -1,7 +1,6 @@
 /* A part's command line as one text. The file of --state keeps it whole, so that --merge need not be told again what
  * the parts reduce. options.c says which of its options --merge obeys. Where parts are of different jobs, their command
  * lines say why. */
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,15 +66,7 @@ static void keep_option(void *target, const char *value) {
   *before = text;
 }
 
-/* Anybody may have written the file. Its command line must not end the program, as a wrong one does: there may be a
- * temporary file to remove. */
-static jmp_buf unreadable;
-
-__attribute__((noreturn)) static void refuse_command(const char *reason) {
-  (void)reason;
-  longjmp(unreadable, 1);
-}
-
+/* Anybody may have written the file, so its command line may be a wrong one. False if it is, and without memory. */
 static bool command_read(command *c, const char *file) {
   cli_option rows[CLI_MOST_OPTIONS];
   cli recorder = *options_table;
@@ -85,11 +76,9 @@ static bool command_read(command *c, const char *file) {
   for (int i = 0; i < recorder.count; i++) rows[i].read = keep_option;
   recorder.options = rows;
   recorder.note = note_row;
-  recorder.refuse = refuse_command;
   if (ndr_h5_state_note(file, &c->note) != NDR_OK || !(c->words = states_words(c->note, &count))) return false;
-  if (setjmp(unreadable) != 0) return false;
-  c->input_count = cli_read(&recorder, c, count, c->words);
-  return true;
+  c->input_count = cli_try_read(&recorder, c, count, c->words);
+  return c->input_count >= 0;
 }
 
 static void command_free(command *c) {
@@ -156,39 +145,13 @@ static char *tell_difference(const char *file, const char *first) {
   return text;
 }
 
-/* The sentence without the FILE:/DATASET it may begin with; of a series FILE is the first file. */
-static const char *skip_dataset(const char *sentence, const char *path) {
-  size_t length = strlen(path);
-  for (const char *at = sentence; (at = strchr(at, ':')); at++)
-    if (strncmp(at + 1, path, length) == 0 && strncmp(at + 1 + length, ": ", 2) == 0) return at + length + 3;
-  return sentence;
-}
-
-/* The file of states that the sentence begins with, behind which it goes on with `more`; NULL: there is none. Of names
- * that begin alike it is the longest. */
-static const char *find_states(const h5gpured_options *options, const char *sentence, const char *more) {
-  const char *found = NULL;
-  for (int i = 0; i < options->state_count; i++) {
-    size_t length = strlen(options->states[i]);
-    bool named =
-        strncmp(sentence, options->states[i], length) == 0 && strncmp(sentence + length, more, strlen(more)) == 0;
-    if (named && (!found || length > strlen(found))) found = options->states[i];
-  }
-  return found;
-}
-
-bool states_fail(const h5gpured_options *options, const char *path) {
-  char *whole = strdup(ndr_last_error());
-  if (!whole) return fail();
-  const char *sentence = skip_dataset(whole, path);
-  const char *refused = find_states(options, sentence, ": has partial states of another ");
-  bool lacks = strncmp(sentence, "part", strlen("part")) == 0 && strstr(sentence, " missing");
-  char *difference = refused ? tell_difference(refused, options->states[0]) : NULL;
-  if (difference || lacks || find_states(options, sentence, ": "))
-    complain("--merge: %s", difference ? difference : sentence);
-  else
-    complain("%s", whole);
-  free(whole);
+bool states_fail(const h5gpured_options *options, const ndr_h5_refused *refused) {
+  if (refused->why == NDR_H5_REFUSED_NONE) return fail();
+  char *sentence = strdup(ndr_last_error()), *difference = NULL; /* reading the files may replace it */
+  if (refused->why == NDR_H5_REFUSED_JOB)
+    difference = tell_difference(options->states[refused->file], options->states[0]);
+  complain("--merge: %s", difference ? difference : sentence ? sentence : "out of memory");
+  free(sentence);
   free(difference);
   return false;
 }

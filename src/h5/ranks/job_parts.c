@@ -9,18 +9,25 @@
 /* What the description of a job begins with that GPUs do. */
 static const char by_gpus[] = "GPUs: ";
 
+/* Finds out whether GPUs have reduced the parts, and whether the options' device can merge them. */
+static ndr_status look_at_states(ndr_job *job) {
+  const ndr_h5_options *o = &job->options;
+  char *theirs;
+  NDR_TRY(ndr_state_file_job(o->states[0], &theirs));
+  job->cut_for_gpus = strncmp(theirs, by_gpus, strlen(by_gpus)) == 0;
+  free(theirs);
+  if (job->cut_for_gpus || (o->device != NDR_H5_CUDA && o->device != NDR_H5_ALL)) return NDR_OK;
+  return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: the CPU has reduced this part, and only it can merge them", o->states[0]);
+}
+
 /* A process cannot know what the others would choose, so NDR_H5_AUTO is the CPU. States are merged on what they are
  * of; where that is a GPU, the CPU can do it, too. */
 static ndr_status choose_kind(ndr_job *job) {
   ndr_h5_options *o = &job->options;
-  char *theirs = NULL;
-  if (o->state_count) {
-    NDR_TRY(ndr_state_file_job(o->states[0], &theirs));
-    job->cut_for_gpus = strncmp(theirs, by_gpus, strlen(by_gpus)) == 0;
-    free(theirs);
-    if (!job->cut_for_gpus && (o->device == NDR_H5_CUDA || o->device == NDR_H5_ALL))
-      return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: the CPU has reduced this part, and only it can merge them",
-                      o->states[0]);
+  ndr_status status = o->state_count ? look_at_states(job) : NDR_OK;
+  if (status != NDR_OK) {
+    job->refused = (ndr_h5_refused){NDR_H5_REFUSED_FILE, 0};
+    return status;
   }
   if (o->device != NDR_H5_AUTO) return NDR_OK;
   o->device = job->cut_for_gpus ? NDR_H5_CUDA : NDR_H5_CPU;
@@ -141,17 +148,17 @@ static char *list_files(const ndr_job *job) {
   return NULL;
 }
 
-static ndr_status open_set(const ndr_job *job, const char *text, ndr_state_set **set) {
+static ndr_status open_set(ndr_job *job, const char *text, ndr_state_set **set) {
   const ndr_h5_options *o = &job->options;
   char *names = list_files(job);
   if (!names) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   const ndr_state_job whole = {text, names};
-  ndr_status status = ndr_state_set_open(set, o->state_count, o->states, &whole);
+  ndr_status status = ndr_state_set_open(set, o->state_count, o->states, &whole, &job->refused);
   free(names);
   return status;
 }
 
-ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set) {
+ndr_status ndr_job_parts_open(ndr_job *job, ndr_state_writer **writer, ndr_state_set **set) {
   const ndr_h5_options *o = &job->options;
   *writer = NULL;
   *set = NULL;

@@ -7,8 +7,8 @@
 #include "h5/run/job/job.h"
 
 /* Opens what a job writes its partial states to, or takes them from; neither where it is all of one reduction. To be
- * closed even if that fails. */
-ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set);
+ * closed even if that fails, and before the job is cleared. */
+ndr_status ndr_job_parts_open(ndr_job *job, ndr_state_writer **writer, ndr_state_set **set);
 
 /* Whether processes share the job: as parts, whose states are in files, or as ranks. */
 static inline bool ndr_job_is_shared(const ndr_job *job) {

@@ -7,7 +7,7 @@
 #ifndef NDR_H5_RANKS_STATE_FILE_H
 #define NDR_H5_RANKS_STATE_FILE_H
 
-#include "ndreduce/plan.h"
+#include "ndreduce/h5_reduce.h"
 
 /* Which outputs of which piece an accumulator has. */
 typedef struct ndr_state_key {
@@ -38,8 +38,10 @@ typedef struct ndr_state_job {
 } ndr_state_job;
 
 /* Opens the files of all parts of a job. Fails, naming the file, where one is damaged or of another job, and where a
- * part is missing or there twice. */
-ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job);
+ * part is missing or there twice. *refused is set where this or ndr_state_set_add fails because of a file. To be closed
+ * even if that fails. */
+ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job,
+                              ndr_h5_refused *refused);
 
 /* The text of the job that a file is of, to be freed. */
 ndr_status ndr_state_file_job(const char *path, char **job);

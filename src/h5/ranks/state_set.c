@@ -31,9 +31,16 @@ typedef struct {
 struct ndr_state_set {
   int count;
   state_file *files;
+  ndr_h5_refused *refused; /* the caller's */
   int64_t place_count, capacity;
   place *places; /* by key */
 };
+
+/* Notes what is wrong with a file if the status is a failure; returns it. */
+static ndr_status refuse(const ndr_state_set *set, int file, ndr_h5_refusal why, ndr_status status) {
+  if (status != NDR_OK) *set->refused = (ndr_h5_refused){why, file};
+  return status;
+}
 
 static ndr_status damaged(const state_file *f, const char *why) {
   return ndr_fail(NDR_ERR_FILE, "%s: is no whole file of partial states: %s", f->path, why);
@@ -104,7 +111,7 @@ static ndr_status keep(ndr_state_set *set, const place *p) {
   if (set->place_count == set->capacity) {
     int64_t more = set->capacity * 2 + 64;
     place *all = realloc(set->places, (size_t)more * sizeof *all);
-    if (!all) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+    if (!all) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", set->files[p->file].path);
     set->places = all;
     set->capacity = more;
   }
@@ -205,9 +212,11 @@ static ndr_status fail_job(const state_file *f, const char *job, const char *nam
 static ndr_status add_file(ndr_state_set *set, int i, const char *path, const ndr_state_job *job) {
   state_file *f = &set->files[i];
   int64_t at = 0;
-  NDR_TRY(open_file(f, path, &at));
-  NDR_TRY(read_records(set, i, at)); /* a damaged file may seem to be of another job */
-  return strcmp(f->job, job->text) == 0 ? NDR_OK : fail_job(f, job->text, job->files);
+  ndr_status status = open_file(f, path, &at);
+  if (status == NDR_OK) status = read_records(set, i, at); /* a damaged file may seem to be of another job */
+  NDR_TRY(refuse(set, i, NDR_H5_REFUSED_FILE, status));
+  if (strcmp(f->job, job->text) == 0) return NDR_OK;
+  return refuse(set, i, NDR_H5_REFUSED_JOB, fail_job(f, job->text, job->files));
 }
 
 /* Names all parts that are missing, as a job array takes them: 2-4,7. */
@@ -231,6 +240,7 @@ static ndr_status check_parts(const ndr_state_set *set) {
   const state_file **of = calloc((size_t)count + 1, sizeof *of);
   if (!of) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   ndr_status status = NDR_OK;
+  int refused = -1;
   for (int i = 0; status == NDR_OK && i < set->count; i++) {
     const state_file *f = &set->files[i];
     if (f->part_count != count)
@@ -240,18 +250,21 @@ static ndr_status check_parts(const ndr_state_set *set) {
       status = ndr_fail(NDR_ERR_ARGUMENT, "%s: is part %d of %d, as %s is", f->path, f->part, count, of[f->part]->path);
     else
       of[f->part] = f;
+    if (status != NDR_OK) refused = i;
   }
   if (status == NDR_OK) status = fail_missing(of, count);
   free(of);
-  return status;
+  return refuse(set, refused, NDR_H5_REFUSED_PARTS, status);
 }
 
-ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job) {
+ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job,
+                              ndr_h5_refused *refused) {
   ndr_state_set *set = *opened = calloc(1, sizeof *set);
   if (!set || !(set->files = calloc((size_t)count, sizeof *set->files)))
     return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   for (int i = 0; i < count; i++) set->files[i].fd = -1;
   set->count = count;
+  set->refused = refused;
   for (int i = 0; i < count; i++) NDR_TRY(add_file(set, i, paths[i], job));
   if (set->place_count) qsort(set->places, (size_t)set->place_count, sizeof *set->places, by_key);
   return check_parts(set);
@@ -269,7 +282,7 @@ static ndr_status add_bytes(const ndr_state_set *set, const place *p, ndr_accumu
     if (status != NDR_OK) status = ndr_fail(status, "%s: %s", f->path, reason);
   }
   free(bytes);
-  return status;
+  return refuse(set, p->file, NDR_H5_REFUSED_FILE, status);
 }
 
 ndr_status ndr_state_set_add(ndr_state_set *set, ndr_state_key key, ndr_accumulator *into) {
@@ -277,8 +290,9 @@ ndr_status ndr_state_set_add(ndr_state_set *set, ndr_state_key key, ndr_accumula
   const place *found = NULL;
   if (set->place_count) found = bsearch(&wanted, set->places, (size_t)set->place_count, sizeof *set->places, by_key);
   if (!found)
-    return ndr_fail(NDR_ERR_FILE, "%s: and the other files have no states of piece %lld", set->files[0].path,
-                    (long long)key.piece);
+    return refuse(set, 0, NDR_H5_REFUSED_FILE,
+                  ndr_fail(NDR_ERR_FILE, "%s: and the other files have no states of piece %lld", set->files[0].path,
+                           (long long)key.piece));
   return add_bytes(set, found, into);
 }
 

@@ -18,7 +18,8 @@ static ndr_status make_and_run(const ndr_work *w, const ndr_job_output *output, 
   *on_gpu = job.device.device_type == kDLCUDA;
   if (status == NDR_OK)
     status = job.never_written ? ndr_job_fill(&job, results) : ndr_job_reduce(&job, results, warning, ranks);
-  if (w->dataset) status = ndr_job_blame(w->dataset, status);
+  if (w->dataset && job.refused.why == NDR_H5_REFUSED_NONE) status = ndr_job_blame(w->dataset, status);
+  if (job.options.refused) *job.options.refused = job.refused;
   ndr_job_clear(&job);
   return status;
 }

@@ -2,19 +2,15 @@
 #include "h5/ranks/job_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "h5/structure/structure.h"
-
-/* What the description of a job begins with that GPUs do. */
-static const char by_gpus[] = "GPUs: ";
+#include "h5/ranks/job_text.h"
 
 /* Finds out whether GPUs have reduced the parts, and whether the options' device can merge them. */
 static ndr_status look_at_states(ndr_job *job) {
   const ndr_h5_options *o = &job->options;
   char *theirs;
   NDR_TRY(ndr_state_file_job(o->states[0], &theirs));
-  job->cut_for_gpus = strncmp(theirs, by_gpus, strlen(by_gpus)) == 0;
+  job->cut_for_gpus = ndr_job_text_is_of_gpus(theirs);
   free(theirs);
   if (job->cut_for_gpus || (o->device != NDR_H5_CUDA && o->device != NDR_H5_ALL)) return NDR_OK;
   return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: the CPU has reduced this part, and only it can merge them", o->states[0]);
@@ -66,91 +62,9 @@ void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
   iterator->to = to;
 }
 
-/* ---- What must be the same -------------------------------------------------------------------------------------- */
-
-/* Not the file's time, which a copy does not keep. */
-static void print_file(FILE *to, const ndr_h5_dataset *dataset) {
-  int64_t bytes;
-  uint64_t check;
-  ndr_structure_sum(dataset->structure, dataset->file, &bytes, &check);
-  fprintf(to, " of %lld bytes (%016llx), ", (long long)bytes, (unsigned long long)check);
-}
-
-static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
-  if (!dataset->part_count) {
-    fprintf(to, "%s%s", dataset->path, dataset->raw ? " raw" : "");
-    print_file(to, dataset);
-  }
-  for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
-  for (int d = 0; d < dataset->info.ndim; d++)
-    fprintf(to, "%lld+%lldx%lld ", (long long)dataset->from[d], (long long)dataset->info.shape[d],
-            (long long)dataset->step[d]);
-}
-
-static void print_besides(FILE *to, const ndr_h5_options *o) {
-  for (int i = 0; i < o->operand_count; i++) {
-    fprintf(to, "beside %s ", o->operands[i]->name ? o->operands[i]->name : "it");
-    if (!o->operands[i]->dataset) continue;
-    print_dataset(to, o->operands[i]->dataset);
-    if (o->operands[i]->dataset->by_number) fputs("by number ", to);
-  }
-  if (o->where) fprintf(to, "where %s ", o->where);
-}
-
-static void print_grid(FILE *to, const ndr_job *job) {
-  for (int i = 0; i < job->part_count; i++) {
-    const ndr_slabs *slabs = &job->slabs[i];
-    for (int d = 0; d < slabs->ndim; d++)
-      fprintf(to, "%lld/%lld ", (long long)slabs->cell[d], (long long)slabs->leaf[d]);
-    fprintf(to, "in %lld of %lld, ", (long long)slabs->stretch, (long long)ndr_slabs_cells(slabs, true));
-  }
-  fprintf(to, "%d stages", job->stage_count);
-}
-
-char *ndr_job_describe(const ndr_job *job) {
-  char *text = NULL;
-  size_t length, capacity = ndr_problem_print(&job->problem, NULL, 0) + 1;
-  char *problem = malloc(capacity);
-  FILE *to = problem ? open_memstream(&text, &length) : NULL;
-  if (to) {
-    ndr_problem_print(&job->problem, problem, capacity);
-    if (job->device.device_type != kDLCPU || job->cut_for_gpus) fputs(by_gpus, to);
-    print_dataset(to, job->dataset);
-    fprintf(to, "%s ", problem);
-    print_besides(to, &job->options);
-    print_grid(to, job);
-    bool good = !ferror(to);
-    if (fclose(to) != 0 || !good) {
-      free(text);
-      text = NULL;
-    }
-  }
-  free(problem);
-  return text;
-}
-
-static void print_names(FILE *to, const ndr_h5_dataset *dataset) {
-  if (!dataset->part_count) fprintf(to, "%s\n", dataset->file);
-  for (int i = 0; i < dataset->part_count; i++) print_names(to, dataset->parts[i]);
-}
-
-/* The names of the files, in the order of the description; to be freed. */
-static char *list_files(const ndr_job *job) {
-  char *names = NULL;
-  size_t length;
-  FILE *to = open_memstream(&names, &length);
-  if (!to) return NULL;
-  print_names(to, job->dataset);
-  for (int i = 0; i < job->options.operand_count; i++)
-    if (job->options.operands[i]->dataset) print_names(to, job->options.operands[i]->dataset);
-  if (fclose(to) == 0) return names;
-  free(names);
-  return NULL;
-}
-
 static ndr_status open_set(ndr_job *job, const char *text, ndr_state_set **set) {
   const ndr_h5_options *o = &job->options;
-  char *names = list_files(job);
+  char *names = ndr_job_file_names(job);
   if (!names) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   const ndr_state_job whole = {text, names};
   ndr_status status = ndr_state_set_open(set, o->state_count, o->states, &whole, &job->refused);
@@ -163,7 +77,7 @@ ndr_status ndr_job_parts_open(ndr_job *job, ndr_state_writer **writer, ndr_state
   *writer = NULL;
   *set = NULL;
   if (!o->part_count && !o->state_count) return NDR_OK;
-  char *text = ndr_job_describe(job);
+  char *text = ndr_job_text(job);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   const ndr_state_head head = {o->part, o->part_count, o->note ? o->note : "", text};
   ndr_status status = o->part_count ? ndr_state_writer_open(writer, o->state, &head) : open_set(job, text, set);

@@ -15,10 +15,6 @@ static inline bool ndr_job_is_shared(const ndr_job *job) {
   return job->options.part_count || job->options.state_count || job->options.comm;
 }
 
-/* A text that must be the same in all processes that share a job: of its files, problem, and cuts. To be freed; NULL:
- * out of memory. */
-char *ndr_job_describe(const ndr_job *job);
-
 /* Checks the job's options. A comm of one rank becomes NULL. For a job that is shared NDR_H5_AUTO becomes the CPU, or
  * what has reduced the parts whose states are merged. */
 ndr_status ndr_job_check_parts(ndr_job *job);

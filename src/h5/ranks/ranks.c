@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/words.h"
-#include "h5/ranks/job_parts.h"
+#include "h5/ranks/job_text.h"
 #include "h5/ranks/ranks_inside.h"
 #include "h5/read/route/route.h"
 
@@ -29,7 +29,7 @@ ndr_status ndr_ranks_start(ndr_ranks *r, const ndr_job *job, DLTensor *const *re
   r->job = job;
   r->results = results;
   r->handed_out = calloc((size_t)job->stage_count, sizeof *r->handed_out);
-  r->job_text = ndr_job_describe(job);
+  r->job_text = ndr_job_text(job);
   if (!r->handed_out || !r->job_text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   if (r->rank != 0) return ndr_ranks_send(r, 0, NDR_LETTER_JOB, r->job_text, strlen(r->job_text) + 1);
   for (int rank = 1; rank < r->ranks; rank++) NDR_TRY(compare_jobs(r, rank));

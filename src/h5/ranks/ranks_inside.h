@@ -30,7 +30,7 @@ struct ndr_ranks {
   int64_t sent_bytes;
   double reported; /* when this rank last reported */
   /* Of rank 0. */
-  char *job_text, **job_texts; /* of ndr_job_describe: this rank's, and on rank 0 the others' */
+  char *job_text, **job_texts; /* of ndr_job_text: this rank's, and on rank 0 the others' */
   int64_t *handed_out;         /* how many ranges of each stage */
   ndr_h5_progress *progress;   /* the last report of each rank */
   int finished;                /* how many other ranks have done all stages */

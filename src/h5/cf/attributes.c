@@ -96,16 +96,12 @@ bool ndr_cf_attributes_has_weights(ndr_op op) {
 }
 
 /* UDUNITS reads a blank as a product. A norm has the root of the weights' units. */
-bool ndr_cf_attributes_weigh(char **units, ndr_op op, const char *weights) {
-  char *before = *units;
-  bool product = before && op == NDR_SUM && *weights && !strstr(weights, " since ");
-  *units = NULL;
-  if (product) {
-    size_t capacity = strlen(before) + strlen(weights) + 2;
-    bool number = strcmp(before, "1") == 0;
-    *units = malloc(capacity);
-    if (*units) snprintf(*units, capacity, "%s%s%s", number ? "" : before, number ? "" : " ", weights);
-  }
-  free(before);
-  return !product || *units;
+bool ndr_cf_attributes_weigh(const char *units, ndr_op op, const char *weights, char **result) {
+  *result = NULL;
+  if (!units || op != NDR_SUM || !*weights || strstr(weights, " since ")) return true;
+  size_t capacity = strlen(units) + strlen(weights) + 2;
+  bool number = strcmp(units, "1") == 0;
+  *result = malloc(capacity);
+  if (*result) snprintf(*result, capacity, "%s%s%s", number ? "" : units, number ? "" : " ", weights);
+  return *result != NULL;
 }

@@ -26,10 +26,10 @@ bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
 /* Whether a result is of another quantity, with other units, if it is weighted by weights that have units. */
 bool ndr_cf_attributes_has_weights(ndr_op op);
 
-/* Makes the units of such a result from those without weights: of a sum the product "K m2". *units, which is freed, is
- * NULL where there are none, and becomes NULL where the result's cannot be told; so it does if `weights` is "", which
- * is of units that are not known. False where there is no memory. */
-bool ndr_cf_attributes_weigh(char **units, ndr_op op, const char *weights);
+/* The units of such a result from those without weights (NULL for none), to be freed: of a sum the product "K m2".
+ * *result is NULL where they cannot be told; so it is if `weights` is "", which stands for units that are not known.
+ * False where there is no memory. */
+bool ndr_cf_attributes_weigh(const char *units, ndr_op op, const char *weights, char **result);
 
 /* Whether the input's standard_name holds for the result, too: it is a quantity of the same kind. */
 bool ndr_cf_attributes_is_quantity(ndr_op op);

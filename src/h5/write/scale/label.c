@@ -84,14 +84,15 @@ static ndr_status fail_memory(const ndr_label *label) {
 }
 
 static ndr_status put_units(const ndr_label *label, hid_t variable) {
-  char *before = NULL, *units = NULL;
+  char *before = NULL, *units = NULL, *weighed = NULL;
   if (has_units(label) && !ndr_hdf_get_text(label->source->id, "units", &before)) return fail_put(label);
   bool made = ndr_cf_attributes_units(before, label->op, &units);
-  if (made && is_weighed(label)) made = ndr_cf_attributes_weigh(&units, label->op, label->weight_units);
+  if (made && is_weighed(label)) made = ndr_cf_attributes_weigh(units, label->op, label->weight_units, &weighed);
   ndr_status status = made ? NDR_OK : fail_memory(label);
-  if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
+  if (status == NDR_OK && !put(variable, "units", is_weighed(label) ? weighed : units)) status = fail_put(label);
   free(before);
   free(units);
+  free(weighed);
   return status;
 }
 

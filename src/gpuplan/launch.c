@@ -222,7 +222,7 @@ static int64_t longer_split(const ndr_rounds *r, int64_t steps) {
   return (1 + whole + whole / 32) * r->round_steps;
 }
 
-int64_t ndr_best_steps(const ndr_rounds *r, int multiprocessors, int blocks) {
+int64_t ndr_best_split_steps(const ndr_rounds *r, int multiprocessors, int blocks) {
   int64_t steps = 1;
   while (steps < r->least) steps = longer_split(r, steps);
   int64_t best = steps;

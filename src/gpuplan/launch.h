@@ -154,14 +154,14 @@ typedef struct ndr_tiles {
   double block_bytes;
 } ndr_tiles;
 
-/* Returns the number of splits of a tile, up to `most`, that takes the least time. `blocks` blocks run at a time, and
- * up to one_step splits are joined in one step. */
+/* Returns how many splits of a tile, up to `most`, take the least time. `blocks` blocks run at a time, and up to
+ * one_step splits are joined in one step. */
 int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, int64_t one_step);
 
 /* The time that all splits of all tiles take, a block each, in the bytes that one block of `blocks` reads meanwhile. */
 double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step);
 
-/* What ndr_best_steps chooses splits for: `runs` runs of run_bytes each. A block loads round_steps steps of step_bytes
+/* What the length of splits is chosen for: `runs` runs of run_bytes each. A block loads round_steps steps of step_bytes
  * at once. A split has at least `least` steps and, unless that is more, at most `most`. */
 typedef struct ndr_rounds {
   int64_t runs;
@@ -170,9 +170,9 @@ typedef struct ndr_rounds {
   int64_t least, most;
 } ndr_rounds;
 
-/* Returns the steps of a split, 1 or a multiple of round_steps, with which `multiprocessors`, of `blocks` blocks each,
- * take the least time. */
-int64_t ndr_best_steps(const ndr_rounds *rounds, int multiprocessors, int blocks);
+/* Returns how many steps of a split, 1 or a multiple of round_steps, take the least time. `blocks` blocks run at a time
+ * on each of `multiprocessors`. Its model is fitted to tree_block; ndr_best_splits is for the other kernels. */
+int64_t ndr_best_split_steps(const ndr_rounds *rounds, int multiprocessors, int blocks);
 
 /* `splits` of the `units` of each of `tiles` tiles, unless splits would be longer than `longest`: then as few as keep
  * within that and fill whole waves of `blocks` blocks. */

@@ -117,7 +117,7 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
                        .least = 1 + size / step / (NDR_MOST_SPLITS / runs),
                        .most = NDR_MOST_SPLIT_ELEMENTS / step};
   own->runs = (int)runs;
-  int64_t split = ndr_best_steps(&rounds, device->units, launch->blocks) * step;
+  int64_t split = ndr_best_split_steps(&rounds, device->units, launch->blocks) * step;
   own->run_splits = ndr_launch_cut(launch, size, split, own->runs, (int)ndr_launch_step(1));
   launch->params.work = problem->outputs;
 }

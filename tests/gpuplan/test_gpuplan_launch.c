@@ -266,7 +266,7 @@ START_TEST(splits_of_long_rows_are_whole_rounds) {
     r.round_steps = (int)rng_between(&random, 1, 2);
     r.least = rng_between(&random, 1, 40);
     r.most = rng_between(&random, 1, 300);
-    int64_t steps = ndr_best_steps(&r, (int)rng_between(&random, 1, 150), (int)rng_between(&random, 1, 4));
+    int64_t steps = ndr_best_split_steps(&r, (int)rng_between(&random, 1, 150), (int)rng_between(&random, 1, 4));
     ck_assert_int_ge(steps, r.least);
     ck_assert_msg(steps == 1 || steps % r.round_steps == 0, "%lld steps", (long long)steps);
     ck_assert_int_le(steps, r.least + r.round_steps > r.most ? r.least + r.least / 32 + 2 * r.round_steps : r.most);

@@ -148,6 +148,7 @@ static void configure_warps(const ndr_canonical *problem, const ndr_device *devi
                     NDR_BLOCK_WARPS);
 }
 
+/* Whether states have moments, which take longer to join than others. */
 static bool joins_moments(const ndr_canonical *problem) {
   for (int i = 0; i < problem->op_count; i++) {
     const ndr_program *program = problem->programs[i];

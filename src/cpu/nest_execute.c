@@ -48,17 +48,17 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 
 /* ---- tasks ---- */
 
-/* Where a task is: the cursors of a tile, and those of the chunk's first position and the task's first step. */
-typedef struct task_place {
+/* A tile of a task: its cursors, and those of the chunk's first position and the task's first step. */
+typedef struct task_tile {
   ndr_cursor kept, reduced, first_kept, first_reduced;
   /* Whether the tile after this one is at this step, and in this chunk. The last tile of a split claims the chunk: that
    * only makes a prefetch useless. */
   bool same_step, same_chunk;
-} task_place;
+} task_tile;
 
 /* Moves to the next tile: at the next position; after the last one, at the first position and the next step; after the
  * last step, at the next chunk's first position and the first step. */
-static void move_on(task_place *at) {
+static void advance_tile(task_tile *at) {
   if (at->same_step || !at->same_chunk)
     ndr_cursor_advance(&at->kept);
   else
@@ -70,18 +70,18 @@ static void move_on(task_place *at) {
     at->reduced = at->first_reduced;
 }
 
-/* Elements from a tile to the one where move_on goes. */
-static int64_t to_next(const task_place *at) {
+/* Elements from a tile to the next. */
+static int64_t tile_distance(const task_tile *at) {
   const ndr_cursor *kept = &at->kept, *reduced = &at->reduced;
   if (at->same_step) return ndr_cursor_next(kept) - kept->offset;
   if (at->same_chunk) return at->first_kept.offset - kept->offset + ndr_cursor_next(reduced) - reduced->offset;
   return ndr_cursor_next(kept) - kept->offset + at->first_reduced.offset - reduced->offset;
 }
 
-/* Finds where the arrays and place indices of programs are in the tile after a task's place. */
-static void find_next(const struct ndr_machine *machine, const task_place *now, ndr_tile_place *place) {
-  task_place next = *now;
-  move_on(&next);
+/* Finds where the arrays and place indices of programs are in the next tile. */
+static void find_next(const struct ndr_machine *machine, const task_tile *now, ndr_tile_place *place) {
+  task_tile next = *now;
+  advance_tile(&next);
   ndr_machine_find(machine, &next.kept, &next.reduced, place->next);
 }
 
@@ -92,7 +92,7 @@ static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, 
   int64_t each = nest->steps / nest->splits, more = nest->steps % nest->splits;
   int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more);
   level_stack levels = {.blocks = scratch->levels, .block = nest->block, .count = nest->levels};
-  task_place at;
+  task_tile at;
   ndr_tile_place place;
   ndr_cursor_seek(&at.first_kept, nest->kept, nest->kept_count, first);
   ndr_cursor_seek(&at.first_reduced, nest->reduced, nest->reduced_count, step);
@@ -105,7 +105,7 @@ static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, 
     at.same_chunk = step + 1 < end || nest->splits > 1;
     for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&at.kept)) {
       at.same_step = position + 1 < count;
-      int64_t ahead = nest->ahead || !nest->rows_ahead ? nest->ahead : to_next(&at);
+      int64_t ahead = nest->ahead || !nest->rows_ahead ? nest->ahead : tile_distance(&at);
       if (engine->machine) {
         memcpy(place.at, place.next, sizeof place.at);
         find_next(engine->machine, &at, &place);

@@ -1,6 +1,7 @@
 /* See operator_text.h. */
 #include "common/operator_text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void ndr_operator_text_keep_read(char *text, ndr_op op) {
@@ -12,4 +13,32 @@ void ndr_operator_text_keep_read(char *text, ndr_op op) {
     else
       memmove(at, at + length, strlen(at + length) + 1);
   }
+}
+
+int ndr_expression_word(const char **text, const char **word) {
+  const char *at = *text;
+  while (*at && *at != '_' && !isalpha((unsigned char)*at))
+    if (isdigit((unsigned char)*at++)) /* a number, and all of it */
+      while (isalnum((unsigned char)*at) || *at == '.') at++;
+  *word = at;
+  while (isalnum((unsigned char)*at) || *at == '_') at++;
+  *text = at;
+  return (int)(at - *word);
+}
+
+bool ndr_expression_is_called(const char *word, int length, const char *name) {
+  return (int)strlen(name) == length && strncmp(word, name, (size_t)length) == 0;
+}
+
+bool ndr_expression_is_known(const char *word, int length) {
+  const char *behind = word + length;
+  return behind[strspn(behind, " \t")] == '(' || ndr_expression_is_called(word, length, "inf") ||
+         ndr_expression_is_called(word, length, "nan");
+}
+
+bool ndr_expression_has_name(const char *text, const char *name) {
+  const char *word;
+  for (int length; (length = ndr_expression_word(&text, &word)) > 0;)
+    if (ndr_expression_is_called(word, length, name) && !ndr_expression_is_known(word, length)) return true;
+  return false;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/operator_text.h"
 #include "h5gpured/besides.h"
 #include "h5gpured/members.h"
 #include "h5gpured/operators.h"
@@ -411,17 +412,10 @@ void besides_close(besides *b) {
   weights_free(&b->by);
 }
 
-static bool has_name(const char *text, const char *name) {
-  const char *found;
-  int length;
-  while (text && (length = expression_name(&text, &found)) > 0)
-    if ((int)strlen(name) == length && strncmp(found, name, (size_t)length) == 0) return true;
-  return false;
-}
-
 bool besides_is_read_by(const besides *b, int i, ndr_op op) {
   const char *name = b->operands[i].name;
-  return name && (ndr_operator_reads(op, ndr_operator_array(op, name)) || has_name(b->condition, name));
+  return name && (ndr_operator_reads(op, ndr_operator_array(op, name)) ||
+                  (b->condition && ndr_expression_has_name(b->condition, name)));
 }
 
 bool besides_tell(const besides *b, ndr_h5_writer *writer) {

@@ -5,39 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/operator_text.h"
 #include "h5gpured/besides.h"
 #include "h5gpured/members.h"
 #include "h5gpured/number.h"
 #include "h5gpured/operators.h"
 
-/* Numbers have letters, too: 1e-3. */
-static const char *skip_number(const char *text) {
-  while (isalnum((unsigned char)*text) || *text == '.')
-    text += tolower((unsigned char)*text) == 'e' && text[1] == '-' ? 2 : 1;
-  return text;
-}
-
-/* Functions, and numbers that are words. */
-static bool is_word(const char *name, int length, const char *behind) {
-  bool value = length == 3 && (strncmp(name, "inf", 3) == 0 || strncmp(name, "nan", 3) == 0);
-  return value || behind[strspn(behind, " \t")] == '(';
-}
-
-/* The next word of letters, as expression_name finds names. */
-static int next_word(const char **text, const char **word) {
-  const char *at = *text;
-  while (*at && *at != '_' && !isalpha((unsigned char)*at))
-    at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
-  *word = at;
-  while (isalnum((unsigned char)*at) || *at == '_') at++;
-  *text = at;
-  return (int)(at - *word);
-}
-
 /* Whether a word is the index of index(DIM), and what stands in its brackets; *behind is moved to their end then. */
 static bool is_index(const char *word, int length, const char **behind, const char **dim, int *dim_length) {
   const char *at = *behind + strspn(*behind, " "), *end = at + strcspn(at, ")");
-  if (length != 5 || strncmp(word, "index", 5) != 0 || *at != '(' || !*end) return false;
+  if (!ndr_expression_is_called(word, length, "index") || *at != '(' || !*end) return false;
   *behind = end;
   *dim = at + 1 + strspn(at + 1, " ");
   while (end > *dim && end[-1] == ' ') end--;
@@ -48,9 +25,9 @@ static bool is_index(const char *word, int length, const char **behind, const ch
 int expression_name(const char **text, const char **name) {
   for (;;) {
     const char *dim;
-    int dim_length, length = next_word(text, name);
+    int dim_length, length = ndr_expression_word(text, name);
     bool index = is_index(*name, length, text, &dim, &dim_length);
-    if (length == 0 || !(index || is_word(*name, length, *text))) return length;
+    if (length == 0 || !(index || ndr_expression_is_known(*name, length))) return length;
   }
 }
 
@@ -72,7 +49,7 @@ const char *expression_number_dims(const char *text, const ndr_h5_info *info, ch
   *numbered = NULL;
   FILE *to = open_memstream(numbered, &size);
   if (!to) return "out of memory";
-  while (!wrong && (length = next_word(&rest, &word)) > 0) {
+  while (!wrong && (length = ndr_expression_word(&rest, &word)) > 0) {
     if (!is_index(word, length, &rest, &name, &name_length) || !(*name == '_' || isalpha((unsigned char)*name)))
       continue;
     if (info) wrong = find_dim(name, name_length, info, &d);

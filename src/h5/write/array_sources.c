@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/job/condition.h"
+#include "common/operator_text.h"
 #include "ndreduce/h5_reduce.h"
-#include "ndreduce/operator.h"
 
 void ndr_array_sources_free(ndr_array_sources *all) {
   for (int i = 0; all->arrays && i < all->count; i++) {
@@ -39,7 +38,7 @@ bool ndr_array_sources_text(const ndr_array_sources *all, ndr_op op, const char 
   FILE *to = NULL;
   for (int i = 0; i < all->count; i++) {
     const char *name = all->arrays[i].name;
-    if (!ndr_operator_reads(op, ndr_operator_array(op, name)) && !(condition && ndr_condition_names(where, name)))
+    if (!ndr_operator_reads(op, ndr_operator_array(op, name)) && !(condition && ndr_expression_has_name(where, name)))
       continue;
     if (!to && !(to = open_memstream(text, &length))) return false;
     fprintf(to, "%s%s: %s", ftell(to) > 0 ? "; " : "", name, all->arrays[i].source);

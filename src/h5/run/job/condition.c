@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ndreduce/operator.h"
+#include "common/operator_text.h"
 
 /* Names that no user is likely to have taken. */
 #define STATE "ndr_where"
@@ -14,43 +14,25 @@
 /* What an operator has behind the expression. */
 #define BEHIND ") -> " STATE
 
-/* ---- Names in the text ------------------------------------------------------------------------------------------- */
+/* ---- Words of the text ------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *start;
   int length;
-  bool call; /* "(" follows */
-} name;
+} word;
 
-/* The next name from `text` on; false after the last. Letters of numbers, as in 1e-3, are none. */
-static bool next_name(const char *text, name *found) {
-  while (*text && !isalpha((unsigned char)*text) && *text != '_') {
-    if (!isdigit((unsigned char)*text) && *text != '.') {
-      text++;
-      continue;
-    }
-    while (isalnum((unsigned char)*text) || *text == '.' || (strchr("+-", *text) && strchr("eE", text[-1]))) text++;
-  }
-  found->start = text;
-  while (isalnum((unsigned char)*text) || *text == '_') text++;
-  found->length = (int)(text - found->start);
-  found->call = text[strspn(text, " \t")] == '(';
+/* The next word from `text` on; false after the last. */
+static bool next_word(const char *text, word *found) {
+  found->length = ndr_expression_word(&text, &found->start);
   return found->length > 0;
 }
 
-static bool is_called(const name *n, const char *what) {
-  return (int)strlen(what) == n->length && strncmp(n->start, what, (size_t)n->length) == 0;
+static bool is_called(const word *w, const char *name) {
+  return ndr_expression_is_called(w->start, w->length, name);
 }
 
-/* What the language knows without an array. */
-static bool is_word(const name *n) {
-  return n->call || is_called(n, "inf") || is_called(n, "nan");
-}
-
-bool ndr_condition_names(const char *text, const char *array) {
-  for (name n; next_name(text, &n); text = n.start + n.length)
-    if (!n.call && is_called(&n, array)) return true;
-  return false;
+static bool is_known(const word *w) {
+  return ndr_expression_is_known(w->start, w->length);
 }
 
 static ndr_status fail_room(void) {
@@ -67,7 +49,7 @@ static ndr_status use(ndr_besides *operands, int array) {
   return NDR_OK;
 }
 
-static ndr_status use_name(ndr_besides *operands, const name *n, bool *reads_elements) {
+static ndr_status use_name(ndr_besides *operands, const word *n, bool *reads_elements) {
   char list[512] = "x";
   if (is_called(n, "x")) {
     *reads_elements = true;
@@ -112,7 +94,7 @@ static ndr_status add_places(ndr_besides *operands, const ndr_h5_info *info, int
 }
 
 /* Reads "index(d)"; *end is behind it. */
-static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const name *n, int *array,
+static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const word *n, int *array,
                              const char **end) {
   char *after;
   const char *open = strchr(n->start, '(') + 1;
@@ -131,16 +113,16 @@ static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, con
 static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_h5_info *info, FILE *to,
                              bool *reads_elements) {
   const char *done = text;
-  for (name n; next_name(done, &n);) {
+  for (word n; next_word(done, &n);) {
     const char *end = n.start + n.length;
     fwrite(done, 1, (size_t)(n.start - done), to);
-    if (n.call && is_called(&n, "index")) {
+    if (is_known(&n) && is_called(&n, "index")) {
       int array;
       NDR_TRY(read_place(operands, info, &n, &array, &end));
       NDR_TRY(use(operands, array));
       fprintf(to, "%-*s", (int)(end - n.start), operands->names[array]);
     } else {
-      if (!is_word(&n)) NDR_TRY(use_name(operands, &n, reads_elements));
+      if (!is_known(&n)) NDR_TRY(use_name(operands, &n, reads_elements));
       fwrite(n.start, 1, (size_t)n.length, to);
     }
     done = end;
@@ -287,10 +269,10 @@ ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const nd
 /* ---- Without a dataset ------------------------------------------------------------------------------------------- */
 
 /* Finds the names of arrays, each once; *count is more than there is room for if there are too many. */
-static void find_arrays(const char *text, name *arrays, int *count) {
+static void find_arrays(const char *text, word *arrays, int *count) {
   *count = 0;
-  for (name n; next_name(text, &n) && *count <= NDR_MAX_OPERANDS; text = n.start + n.length) {
-    bool known = is_word(&n) || is_called(&n, "x");
+  for (word n; next_word(text, &n) && *count <= NDR_MAX_OPERANDS; text = n.start + n.length) {
+    bool known = is_known(&n) || is_called(&n, "x");
     for (int i = 0; i < *count && !known; i++)
       known = arrays[i].length == n.length && strncmp(arrays[i].start, n.start, (size_t)n.length) == 0;
     if (!known && (*count)++ < NDR_MAX_OPERANDS) arrays[*count - 1] = n;
@@ -298,7 +280,7 @@ static void find_arrays(const char *text, name *arrays, int *count) {
 }
 
 ndr_status ndr_h5_condition_check(const char *text) {
-  name arrays[NDR_MAX_OPERANDS];
+  word arrays[NDR_MAX_OPERANDS];
   int count;
   ndr_op op;
   char *operator_text = NULL;

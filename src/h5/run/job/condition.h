@@ -5,9 +5,6 @@
 
 #include "h5/run/job/besides.h"
 
-/* Whether a condition reads an array of that name. */
-bool ndr_condition_names(const char *text, const char *array);
-
 /* Makes the condition of the text. Numbers of places, index(d), become arrays of their own. */
 ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info);
 

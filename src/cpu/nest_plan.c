@@ -14,7 +14,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define STEP_RATE 24e9         /* bytes a second gathered from strides up to 4 */
 #define TRANSPOSE_RATE 25e9    /* transposed */
 #define LAYER_RATE 6e9         /* the same of layers, two cache lines at a time from anywhere */
-#define ACROSS_RATE 40e9       /* not transposed, but added up as they lie, by fold/across.h */
+#define ACROSS_RATE 40e9       /* not transposed, but added up as they lie, by fold/across/across.h */
 #define LANE_RATE 70e9         /* long lanes of contiguous elements, one after the other */
 #define LANE_SECONDS 12e-9     /* starting each of them */
 #define GATHER_SECONDS 0.5e-9  /* an element gathered from any other stride */

@@ -1,4 +1,4 @@
-/* Template, part 8: converting elements to a dtype that has kernels. */
+/* Template: converting elements to a dtype that has kernels. */
 #ifdef __F16C__
 #include <immintrin.h>
 #endif

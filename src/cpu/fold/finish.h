@@ -1,4 +1,4 @@
-/* Template, part 10: ndr_state_finish in loops that vectorise, which matters where outputs have few elements. */
+/* Template: ndr_state_finish in loops that vectorise, which matters where outputs have few elements. */
 
 #include "cpu/fold/f16.h"
 

@@ -194,7 +194,7 @@ const ndr_isa *ndr_isa_here(void);
  * kernels are exact enough for the result. Only logsumexp computes in less than f64. */
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
 
-/* Whether there is a kernel of fold/listed.h. */
+/* Whether there is a kernel of fold/across/listed.h. */
 bool ndr_op_is_listed(ndr_op op, ndr_dtype dtype);
 
 #endif

@@ -1,4 +1,4 @@
-/* Template, part 7: gathers elements of one size into dense rows, given
+/* Template: gathers elements of one size into dense rows, given
  *   GATHER(function)    how its functions are called
  *   BITS                an unsigned type of the elements' size
  *   SIDE                elements in 16 bytes

@@ -1,4 +1,4 @@
-/* Template, part 2: merges contiguous word-major states, as ndr_state_merge does, in loops that vectorise. Then turns
+/* Template: merges contiguous word-major states, as ndr_state_merge does, in loops that vectorise. Then turns
  * the kernels' lanes into states. */
 
 #define JOIN(name, ...)                                                                                                \

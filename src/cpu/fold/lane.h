@@ -1,4 +1,4 @@
-/* Template, part 1: what every micro-kernel is written with. Included once by table.h. */
+/* Template: what every micro-kernel is written with. Included once by table.h. */
 #include <math.h>
 #include <string.h>
 #ifdef __AVX2__

@@ -1,8 +1,8 @@
 /* Everything that is compiled once for each instruction set, into the ndr_isa that the including file names ISA. */
 #include "cpu/fold/lane.h"
 
-#include "cpu/fold/bytes.h"
 #include "cpu/fold/convert.h"
+#include "cpu/fold/dtype/bytes.h"
 #include "cpu/fold/eight.h"
 #include "cpu/fold/finish.h"
 #include "cpu/fold/join.h"
@@ -23,7 +23,7 @@
 #define MOST INT8_MAX
 #define SUM_OF_RUN(tile) (sum_of_bytes(tile, 128, false) - 128 * tile->rows * tile->lanes)
 #define COUNT_OF_RUN(tile) sum_of_bytes(tile, 0, true)
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #define NAME(kernel) kernel##_i16
 #define ELEMENT int16_t
 #define INDEX uint16_t
@@ -35,7 +35,7 @@
 #define MOMENTS 1
 #define LEAST INT16_MIN
 #define MOST INT16_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #define NAME(kernel) kernel##_i32
 #define ELEMENT int32_t
 #define INDEX uint32_t
@@ -46,7 +46,7 @@
 #define MOMENTS 0
 #define LEAST INT32_MIN
 #define MOST INT32_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #define NAME(kernel) kernel##_i64
 #define ELEMENT int64_t
 #define INDEX uint64_t
@@ -58,7 +58,7 @@
 #define MOMENTS 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #undef JOIN_INT
 
 #define JOIN_INT(kernel) join_##kernel##_u64
@@ -75,9 +75,9 @@
 #define MOST UINT8_MAX
 #define SUM_OF_RUN(tile) sum_of_bytes(tile, 0, false)
 #define COUNT_OF_RUN(tile) sum_of_bytes(tile, 0, true)
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 
-#include "cpu/fold/bool.h"
+#include "cpu/fold/dtype/bool.h"
 
 #define NAME(kernel) kernel##_u16
 #define ELEMENT uint16_t
@@ -90,7 +90,7 @@
 #define MOMENTS 1
 #define LEAST 0
 #define MOST UINT16_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #define NAME(kernel) kernel##_u32
 #define ELEMENT uint32_t
 #define INDEX uint32_t
@@ -101,7 +101,7 @@
 #define MOMENTS 0
 #define LEAST 0
 #define MOST UINT32_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #define NAME(kernel) kernel##_u64
 #define ELEMENT uint64_t
 #define INDEX uint64_t
@@ -113,7 +113,7 @@
 #define MOMENTS 0
 #define LEAST 0
 #define MOST UINT64_MAX
-#include "cpu/fold/int.h"
+#include "cpu/fold/dtype/int.h"
 #undef JOIN_INT
 
 #define NAME(kernel) kernel##_f32
@@ -132,7 +132,7 @@
 #endif
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
-#include "cpu/fold/float.h"
+#include "cpu/fold/dtype/float.h"
 #define NAME(kernel) kernel##_f64
 #define EXP exp_f64
 #define PICK pick_f64
@@ -145,17 +145,17 @@
 #define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
-#include "cpu/fold/float.h"
+#include "cpu/fold/dtype/float.h"
 #define NAME(kernel) kernel##_c64
 #define PART(kernel) kernel##_f32
 #define ELEMENT ndr_c64
 #define INDEX uint64_t
-#include "cpu/fold/complex.h"
+#include "cpu/fold/dtype/complex.h"
 #define NAME(kernel) kernel##_c128
 #define PART(kernel) kernel##_f64
 #define ELEMENT ndr_c128
 #define INDEX uint64_t
-#include "cpu/fold/complex.h"
+#include "cpu/fold/dtype/complex.h"
 
 #define NAME(kernel) kernel##_f16
 #define ELEMENT ndr_f16
@@ -168,7 +168,7 @@
 #define LOAD_PART(at) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(at)))
 #define PART_OF(at) LOAD_PART(at)
 #endif
-#include "cpu/fold/half.h"
+#include "cpu/fold/dtype/half.h"
 #define NAME(kernel) kernel##_bf16
 #define ELEMENT ndr_bf16
 #define INDEX uint16_t
@@ -181,7 +181,7 @@
 #define LOAD_PART(at) _mm256_castsi256_ps(_mm256_slli_epi32(BITS_OF(at), 16))
 #define PART_OF(at) LOAD_PART(at)
 #endif
-#include "cpu/fold/half.h"
+#include "cpu/fold/dtype/half.h"
 #undef BITS_OF
 
 #undef SKIP
@@ -199,7 +199,7 @@
 #define COMPARE(a, b, how) COMPARED(ps, a, b, how)
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
-#include "cpu/fold/float.h"
+#include "cpu/fold/dtype/float.h"
 #define NAME(kernel) kernel##_skip_f64
 #define EXP exp_f64
 #define PICK pick_f64
@@ -212,15 +212,15 @@
 #define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
-#include "cpu/fold/float.h"
+#include "cpu/fold/dtype/float.h"
 #define NAME(kernel) kernel##_skip_c64
 #define ELEMENT ndr_c64
 #define INDEX uint64_t
-#include "cpu/fold/complex.h"
+#include "cpu/fold/dtype/complex.h"
 #define NAME(kernel) kernel##_skip_c128
 #define ELEMENT ndr_c128
 #define INDEX uint64_t
-#include "cpu/fold/complex.h"
+#include "cpu/fold/dtype/complex.h"
 
 #define NAME(kernel) kernel##_skip_f16
 #define ELEMENT ndr_f16
@@ -229,7 +229,7 @@
 #define WIDEN convert_f16_f32
 #define FLOAT_OF(x) f32_of_f16(x)
 #define LOAD_REAL load_f64_f16
-#include "cpu/fold/half.h"
+#include "cpu/fold/dtype/half.h"
 #define NAME(kernel) kernel##_skip_bf16
 #define ELEMENT ndr_bf16
 #define INDEX uint16_t
@@ -237,9 +237,9 @@
 #define WIDEN convert_bf16_f32
 #define FLOAT_OF(x) f32_of_bf16(x)
 #define LOAD_REAL load_f64_bf16
-#include "cpu/fold/half.h"
+#include "cpu/fold/dtype/half.h"
 
-#include "cpu/fold/across_table.h"
+#include "cpu/fold/across/across_table.h"
 
 #define GATHER(function) gather_8_##function
 #define UNPACK(half) WIDE_UNPACK(half, epi8)
@@ -270,11 +270,11 @@
 #define HIGH 1, 3
 #include "cpu/fold/gather.h"
 
-#include "cpu/fold/masked.h"
+#include "cpu/fold/factors/masked.h"
 
-#include "cpu/fold/factors_table.h"
-#include "cpu/fold/step.h"
-#include "cpu/fold/step_table.h"
+#include "cpu/fold/factors/factors_table.h"
+#include "cpu/fold/step/step.h"
+#include "cpu/fold/step/step_table.h"
 
 static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
                             int64_t lanes, int64_t ahead) {

@@ -1,4 +1,4 @@
-/* Template, part 3: the kernels of bool that are not those of u8. An element may be any byte, and counts as 1 unless it
+/* Template: the kernels of bool that are not those of u8. An element may be any byte, and counts as 1 unless it
  * is 0: sums are counts, minima are all and maxima any. */
 #define ELEMENT uint8_t
 #define INDEX uint8_t

@@ -1,4 +1,4 @@
-/* Template, part 4: any, all, count and valid of one dtype, from two conditions on an element x
+/* Template: any, all, count and valid of one dtype, from two conditions on an element x
  *   NONZERO    under SKIP, no to NaN
  *   PRESENT    x is not NaN; not defined for integers, which share one kernel that reads nothing
  * and, for bytes, COUNT_OF_RUN (int_run.h) */

@@ -1,4 +1,4 @@
-/* Template, part 11: e^x for programs, within 2 units in the last place for every x, with the same bits on every
+/* Template: e^x for programs, within 2 units in the last place for every x, with the same bits on every
  * instruction set; libm's has a call for each element. x = k ln 2 + r as in exp_f64. 2^k goes into two factors, of
  * which neither overflows: k reaches beyond the exponents of normal numbers, where the result is infinite, subnormal or
  * 0. */

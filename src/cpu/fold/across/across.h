@@ -52,7 +52,7 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   deposit(MERGE, 1 + COUNTED, tile, words, states, pitch);
 }
 #ifdef LISTED
-#include "cpu/fold/listed.h"
+#include "cpu/fold/across/listed.h"
 #endif
 #undef ACROSS
 #undef LISTED

@@ -10,7 +10,7 @@
 #define RANK int16_t
 #define RANK_MOST INT16_MAX
 #define REAL_OF(x) (double)FLOAT_OF(x)
-#include "cpu/fold/argument_run.h"
+#include "cpu/fold/dtype/argument_run.h"
 
 /* The element that has a rank, as f64. */
 static inline double NAME(of_rank)(int16_t rank, bool largest) {

@@ -84,28 +84,28 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define WEIGHT float
 #define WIDEN_ELEMENT WIDEN_F32
 #define WIDEN_WEIGHT WIDEN_F32
-#include "cpu/fold/factors_pair.h"
+#include "cpu/fold/factors/factors_pair.h"
 #define WEIGHTED(kernel) weighted_##kernel##_f32_f64
 #define SKIPPING(kernel) skipping_##kernel##_f32_f64
 #define ELEMENT float
 #define WEIGHT double
 #define WIDEN_ELEMENT WIDEN_F32
 #define WIDEN_WEIGHT WIDEN_F64
-#include "cpu/fold/factors_pair.h"
+#include "cpu/fold/factors/factors_pair.h"
 #define WEIGHTED(kernel) weighted_##kernel##_f64
 #define SKIPPING(kernel) skipping_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT double
 #define WIDEN_ELEMENT WIDEN_F64
 #define WIDEN_WEIGHT WIDEN_F64
-#include "cpu/fold/factors_pair.h"
+#include "cpu/fold/factors/factors_pair.h"
 #define NAME(kernel) masked_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT uint8_t
 #define LANE_TERMS MASKED_LANE
 #define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F32, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 #undef ELEMENT
 #undef WEIGHT
 #define NAME(kernel) masked_##kernel##_f64
@@ -114,7 +114,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define LANE_TERMS MASKED_LANE
 #define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F64, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 #undef ELEMENT
 #undef WEIGHT
 
@@ -125,7 +125,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)((x) * (w))
 #define PART_TERMS(x, w, i)                                                                                            \
   const run_part weight = {0}, term = WIDEN_PRODUCT_F32((x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 #undef ELEMENT
 #undef WEIGHT
 
@@ -136,7 +136,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define LANE_TERMS(x, w) const double weight = 0, term = (double)(((x) - (w)) * ((x) - (w)))
 #define PART_TERMS(x, w, i)                                                                                            \
   const run_part weight = {0}, term = WIDEN_SQUARED_DIFFERENCE_F32((x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 #undef ELEMENT
 #undef WEIGHT
 #define NAME(kernel) squared_difference_##kernel##_f64
@@ -146,18 +146,18 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define PART_TERMS(x, w, i)                                                                                            \
   const run_part weight = {0}, distance = WIDEN_F64((x) + (i)*RUN_PART) - WIDEN_F64((w) + (i)*RUN_PART);               \
   const run_part term = distance * distance
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 #undef ELEMENT
 #undef WEIGHT
 
 #define NAME(how) count_##how##_f32
 #define ELEMENT float
 #define COUNT int32_t
-#include "cpu/fold/compare.h"
+#include "cpu/fold/factors/compare.h"
 #define NAME(how) count_##how##_f64
 #define ELEMENT double
 #define COUNT int64_t
-#include "cpu/fold/compare.h"
+#include "cpu/fold/factors/compare.h"
 
 #define COMPARED_KERNELS(name)                                                                                         \
   {                                                                                                                    \

@@ -1,4 +1,4 @@
-/* Template, part 10: sums of columns of floats of up to 32 bits, whose rows are rows of outputs. Up to 16 rows are
+/* Template: sums of columns of floats of up to 32 bits, whose rows are rows of outputs. Up to 16 rows are
  * added up in a tree while their elements are in registers, and their sum is added to the states, which stay in the
  * first-level cache and are touched a sixteenth as often. A core has more rows' cache lines on their way than where it
  * goes on to the next accumulator with each row. From NAME, ELEMENT and

@@ -1,4 +1,4 @@
-/* Template, part 14: counts the elements x for which a comparison with their factor holds, x < w or another. Counts are
+/* Template: counts the elements x for which a comparison with their factor holds, x < w or another. Counts are
  * exact, so their order is free. From
  *   NAME(comparison) how its functions are called
  *   ELEMENT          the type of tile->data and tile->factors

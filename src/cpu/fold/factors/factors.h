@@ -1,4 +1,4 @@
-/* Template, part 13: sums, means and moments of elements whose factors are weights or a mask. Accumulators stay in
+/* Template: sums, means and moments of elements whose factors are weights or a mask. Accumulators stay in
  * registers, and nothing is written in between. From
  *   NAME(kernel)               how its functions are called
  *   ELEMENT, WEIGHT            the types of tile->data and tile->factors

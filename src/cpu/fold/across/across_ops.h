@@ -22,7 +22,7 @@
 #define MEET ADD
 #define MERGE JOIN_ADD
 #define COUNTED 0
-#include "cpu/fold/across.h"
+#include "cpu/fold/across/across.h"
 #define ACROSS NAME(mean)
 #ifdef WITH_LISTED
 #define LISTED NAME(listed_mean)
@@ -34,7 +34,7 @@
 #define MEET PLUS
 #define MERGE join_add2
 #define COUNTED 1
-#include "cpu/fold/across.h"
+#include "cpu/fold/across/across.h"
 #define ACROSS NAME(min)
 #ifdef WITH_LISTED
 #define LISTED NAME(listed_min)
@@ -46,7 +46,7 @@
 #define MEET(a, b) GROW(a, b)
 #define MERGE JOIN_VALUE(min)
 #define COUNTED 0
-#include "cpu/fold/across.h"
+#include "cpu/fold/across/across.h"
 #define ACROSS NAME(max)
 #ifdef WITH_LISTED
 #define LISTED NAME(listed_max)
@@ -58,7 +58,7 @@
 #define MEET(a, b) GROW(a, b)
 #define MERGE JOIN_VALUE(max)
 #define COUNTED 0
-#include "cpu/fold/across.h"
+#include "cpu/fold/across/across.h"
 #endif
 #define ACROSS NAME(norm2)
 #ifdef WITH_LISTED
@@ -71,7 +71,7 @@
 #define MEET PLUS
 #define MERGE join_add
 #define COUNTED 0
-#include "cpu/fold/across.h"
+#include "cpu/fold/across/across.h"
 
 /* Of eight rows from number `first` on the median of the first three elements, or the first of fewer; 0 if it is NaN.
  * Eight at a time: branches on elements at random would take longer than short rows. */

@@ -1,4 +1,4 @@
-/* Template, part 3: the kernels of one integer dtype, from
+/* Template: the kernels of one integer dtype, from
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
@@ -16,7 +16,7 @@
 #define REAL(x) (x)
 #endif
 
-#include "cpu/fold/int_run.h"
+#include "cpu/fold/dtype/int_run.h"
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
@@ -148,7 +148,7 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 #define NONZERO (x != 0)
-#include "cpu/fold/truth.h"
+#include "cpu/fold/dtype/truth.h"
 
 #undef NAME
 #undef ELEMENT

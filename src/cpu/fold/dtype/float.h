@@ -1,4 +1,4 @@
-/* Template, part 5: the kernels of f32 or f64, with NaN elements counted or left out, from
+/* Template: the kernels of f32 or f64, with NaN elements counted or left out, from
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   WIDEN(at)             the run_part of the elements at an address
@@ -24,22 +24,22 @@
 #define START 0
 #define GROW(s, v) s + v
 #define MEET(a, b) a + b
-#include "cpu/fold/run.h"
+#include "cpu/fold/dtype/run.h"
 #define RUN_SUM NAME(prod_of_run)
 #define START 1
 #define GROW(s, v) s *v
 #define MEET(a, b) a *b
-#include "cpu/fold/run.h"
+#include "cpu/fold/dtype/run.h"
 #define RUN_SUM NAME(norm1_of_run)
 #define START 0
 #define GROW(s, v) s + (run_part)((run_part_bits)v & INT64_MAX)
 #define MEET(a, b) a + b
-#include "cpu/fold/run.h"
+#include "cpu/fold/dtype/run.h"
 #define RUN_SUM NAME(norm2_of_run)
 #define START 0
 #define GROW(s, v) s + v *v
 #define MEET(a, b) a + b
-#include "cpu/fold/run.h"
+#include "cpu/fold/dtype/run.h"
 
 /* Sets words 0 to 2 to the count of a run's elements, the sum of their distances from `shift` and that of the squares,
  * with the bits of FOLD_ROWS and collapse. The sums of as many lanes as registers hold stay there for a few rows. */
@@ -154,7 +154,7 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 #endif
 
 #if defined FLOAT_OF && !SKIP
-#include "cpu/fold/column.h"
+#include "cpu/fold/dtype/column.h"
 #define COLUMNS(states)                                                                                                \
   (is_wide_columns(tile, (int64_t)sizeof(ELEMENT)) ? (NAME(add_columns)(tile, states), true) : false)
 #else
@@ -282,14 +282,14 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #define WINS(condition) ((INDEX)0 - (INDEX)(condition))
 
 #ifdef RUN_PART
-#include "cpu/fold/extreme.h"
+#include "cpu/fold/dtype/extreme.h"
 #define EXTREMES(largest, best) NAME(extremes)(largest, tile, best)
 #else
 #define EXTREMES(largest, best) false
 #endif
 
 #define REAL_OF(x) (double)(x)
-#include "cpu/fold/argument_run.h"
+#include "cpu/fold/dtype/argument_run.h"
 
 #if !SKIP
 /* The value of the first of a run's largest, or least, elements. */
@@ -373,7 +373,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 
 #define NONZERO SEEN(x != 0, 0)
 #define PRESENT (x == x)
-#include "cpu/fold/truth.h"
+#include "cpu/fold/dtype/truth.h"
 
 #undef RUN
 #undef MOMENTS_OF_RUN

@@ -1,4 +1,4 @@
-/* Template, part 9: sums, extremes (rank.h), any, all, count and valid of 16-bit floats, with NaN
+/* Template: sums, extremes (rank.h), any, all, count and valid of 16-bit floats, with NaN
  * elements counted or left out, from
  *   NAME(kernel)     how its functions are called
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
@@ -73,7 +73,7 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
 #define COLUMNS false
 #define RUN false
 #else
-#include "cpu/fold/column.h"
+#include "cpu/fold/dtype/column.h"
 
 #define COLUMNS (is_columns(tile) ? (NAME(add_columns)(tile, states), true) : false)
 
@@ -178,9 +178,9 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef SEEN
 #define PRESENT ((x & 0x7fff) <= INFINITE)
 #define NONZERO (((x & 0x7fff) != 0) & (!SKIP | PRESENT))
-#include "cpu/fold/truth.h"
+#include "cpu/fold/dtype/truth.h"
 
-#include "cpu/fold/rank.h"
+#include "cpu/fold/dtype/rank.h"
 
 #undef COLUMNS
 #undef RUN

@@ -1,8 +1,8 @@
-/* Template, part 11: the instructions of programs, each a loop over elements that lie one after the other. Their bool
+/* Template: the instructions of programs, each a loop over elements that lie one after the other. Their bool
  * is 0 or 1. Integers are added and multiplied as unsigned ones, so that they wrap. Complex numbers are pairs; sums of
  * pairs are sums of twice as many reals. */
 
-#include "cpu/fold/exp.h"
+#include "cpu/fold/step/exp.h"
 
 #define STEP(name, from_type, to_type, value)                                                                          \
   static void step_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {                 \

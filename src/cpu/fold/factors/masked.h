@@ -1,4 +1,4 @@
-/* Template, part 12: the kernels of what a neutral element cannot express: moments of weighted complex elements, and
+/* Template: the kernels of what a neutral element cannot express: moments of weighted complex elements, and
  * the place of the smallest or largest element where some do not count. tile->factors has, element by element, f64
  * weights or bytes that are 0 where an element does not count. */
 

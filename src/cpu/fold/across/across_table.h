@@ -1,6 +1,6 @@
 /* Template: the kernels of across.h for every dtype. */
 #ifdef __AVX2__
-#include "cpu/fold/narrow_table.h"
+#include "cpu/fold/across/narrow_table.h"
 #define NARROW
 #endif
 #define NAME(kernel) across_##kernel##_i8
@@ -14,7 +14,7 @@
 #define LOAD_REAL load_f64_i8
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_i16
 #define ELEMENT int16_t
 #define VALUES i64x8
@@ -26,7 +26,7 @@
 #define LOAD_REAL load_f64_i16
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u8
 #define ELEMENT uint8_t
 #define VALUES u64x8
@@ -38,7 +38,7 @@
 #define LOAD_REAL load_f64_u8
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u16
 #define ELEMENT uint16_t
 #define VALUES u64x8
@@ -50,7 +50,7 @@
 #define LOAD_REAL load_f64_u16
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #undef NARROW
 
 #define WITH_LISTED
@@ -65,7 +65,7 @@
 #define LOAD_REAL load_f64_i32
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_i64
 #define ELEMENT int64_t
 #define VALUES i64x8
@@ -77,7 +77,7 @@
 #define LOAD_REAL load_f64_i64
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u32
 #define ELEMENT uint32_t
 #define VALUES u64x8
@@ -89,7 +89,7 @@
 #define LOAD_REAL load_f64_u32
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u64
 #define ELEMENT uint64_t
 #define VALUES u64x8
@@ -101,7 +101,7 @@
 #define LOAD_REAL load_f64_u64
 #define JOIN_ADD join_add_int
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f16
 #define ELEMENT ndr_f16
 #define VALUES f64x8
@@ -113,7 +113,7 @@
 #define LOAD_REAL load_f64_f16
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_bf16
 #define ELEMENT ndr_bf16
 #define VALUES f64x8
@@ -125,7 +125,7 @@
 #define LOAD_REAL load_f64_bf16
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f32
 #define ELEMENT float
 #define VALUES f64x8
@@ -137,7 +137,7 @@
 #define LOAD_REAL load_f64_f32
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f64
 #define ELEMENT double
 #define VALUES f64x8
@@ -149,16 +149,16 @@
 #define LOAD_REAL load_f64_f64
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
-#include "cpu/fold/across_ops.h"
+#include "cpu/fold/across/across_ops.h"
 #undef WITH_LISTED
 
 #define NAME(kernel) across_##kernel##_c64
 #define PART float
 #define NORM2_OF_PARTS across_norm2_f32
 #define LOAD_REAL load_f64_f32
-#include "cpu/fold/across_complex.h"
+#include "cpu/fold/across/across_complex.h"
 #define NAME(kernel) across_##kernel##_c128
 #define PART double
 #define NORM2_OF_PARTS across_norm2_f64
 #define LOAD_REAL load_f64_f64
-#include "cpu/fold/across_complex.h"
+#include "cpu/fold/across/across_complex.h"

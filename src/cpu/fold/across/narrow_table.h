@@ -71,7 +71,7 @@ INLINE unsigned least_byte(__m256i v) {
 #define LOWER _mm256_min_epu8
 #define LEAST_OF least_byte
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/narrow.h"
+#include "cpu/fold/across/narrow.h"
 #define NAME(kernel) across_##kernel##_u8
 #define ELEMENT uint8_t
 #define TALLIED(v) (v)
@@ -82,7 +82,7 @@ INLINE unsigned least_byte(__m256i v) {
 #define LOWER _mm256_min_epu8
 #define LEAST_OF least_byte
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/narrow.h"
+#include "cpu/fold/across/narrow.h"
 #define NAME(kernel) across_##kernel##_i16
 #define ELEMENT int16_t
 #define TALLIED(v) (v)
@@ -93,7 +93,7 @@ INLINE unsigned least_byte(__m256i v) {
 #define LOWER _mm256_min_epu16
 #define LEAST_OF least_half
 #define JOIN_VALUE(kernel) join_##kernel##_i64
-#include "cpu/fold/narrow.h"
+#include "cpu/fold/across/narrow.h"
 #define NAME(kernel) across_##kernel##_u16
 #define ELEMENT uint16_t
 #define TALLIED(v) FLIPPED(v, _mm256_set1_epi16(INT16_MIN))
@@ -104,7 +104,7 @@ INLINE unsigned least_byte(__m256i v) {
 #define LOWER _mm256_min_epu16
 #define LEAST_OF least_half
 #define JOIN_VALUE(kernel) join_##kernel##_u64
-#include "cpu/fold/narrow.h"
+#include "cpu/fold/across/narrow.h"
 
 /* Of bool, and what counts bytes that are not 0. */
 #define NAME(kernel) across_##kernel##_bool
@@ -112,7 +112,7 @@ INLINE unsigned least_byte(__m256i v) {
 #define TALLIED(v) _mm256_min_epu8(v, _mm256_set1_epi8(1))
 #define EXCESS 0
 #define TOTAL TOTAL_BYTES
-#include "cpu/fold/narrow.h"
+#include "cpu/fold/across/narrow.h"
 
 #undef FLIPPED
 #undef TOTAL_BYTES

@@ -1,4 +1,4 @@
-/* Template, part 6: the kernels of c64 or c128, with NAME, INDEX and SKIP as in float.h, and the kernels PART(kernel)
+/* Template: the kernels of c64 or c128, with NAME, INDEX and SKIP as in float.h, and the kernels PART(kernel)
  * of its parts; SKIP has no use for them. An element is NaN if either part is. */
 
 #define PRESENT ((x.re == x.re) & (x.im == x.im))
@@ -154,7 +154,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 #define NONZERO (((x.re != 0) | (x.im != 0)) & SEEN)
-#include "cpu/fold/truth.h"
+#include "cpu/fold/dtype/truth.h"
 
 #undef NAME
 #undef PART

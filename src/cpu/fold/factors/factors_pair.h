@@ -10,7 +10,7 @@
 #define PART_TERMS(x, w, i) WEIGHTED_PART(WIDEN_ELEMENT((x) + (i)*RUN_PART), FACTOR(w, i))
 #define ROW_FACTORS
 #define MOMENTS
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 
 #define NAME SKIPPING
 #define LANE_TERMS SKIPPING_LANE
@@ -18,7 +18,7 @@
 #define ROW_FACTORS
 #define WEIGHT_DEPENDS_ON_ELEMENT
 #define MOMENTS
-#include "cpu/fold/factors.h"
+#include "cpu/fold/factors/factors.h"
 
 #undef FACTOR
 #undef WEIGHTED

@@ -1,5 +1,5 @@
-/* More elements than 32 bits count. The memory is zero pages that the system maps once read, so little of it is real.
- */
+/* More elements than 32 bits count. The memory is zero pages that the system maps once read, so little of it is real,
+ * but for one test that writes all of it. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -82,6 +82,20 @@ START_TEST(scans_and_selections_run_past_two_to_the_31) {
 }
 END_TEST
 
+/* In place, so that the results take no memory of their own. */
+START_TEST(lines_of_scans_run_past_two_to_the_31) {
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(BEYOND));
+  assert_ok(ndr_scan(&array, 0, NDR_MAX, &array, NULL));
+  ck_assert(zeros[2] == 0 && zeros[3] == 1 && zeros[BEYOND / 2] == 1 && zeros[BEYOND - 3] == 1);
+  ck_assert(zeros[BEYOND - 2] == 7 && zeros[BEYOND - 1] == 7);
+  assert_ok(ndr_scan(&array, 0, NDR_MIN, &array, NDR_SCAN_OPTIONS(.reverse = 1)));
+  ck_assert(zeros[2] == 0 && zeros[3] == 1 && zeros[BEYOND - 3] == 1 && zeros[BEYOND - 2] == 7);
+  zeros[BEYOND - 1] = 0;
+  assert_ok(ndr_scan(&array, 0, NDR_MIN, &array, NDR_SCAN_OPTIONS(.reverse = 1)));
+  ck_assert(zeros[3] == 0 && zeros[BEYOND / 2] == 0 && zeros[BEYOND - 2] == 0);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("api large");
   TCase *tests = tcase_create("large");
@@ -93,6 +107,7 @@ int main(void) {
   tcase_add_test(tests, column_sums_run_past_two_to_the_31);
   tcase_add_test(tests, lengths_run_past_two_to_the_32);
   tcase_add_test(tests, scans_and_selections_run_past_two_to_the_31);
+  tcase_add_test(tests, lines_of_scans_run_past_two_to_the_31);
   suite_add_tcase(suite, tests);
   return suite_run(suite);
 }

@@ -149,13 +149,18 @@ START_TEST(neighbours_are_one_element) {
 }
 END_TEST
 
-static bool has_strips(const trial *t) {
+/* Whether the description of a plan has these words. */
+static bool is_planned(const DLTensor *array, int dim, ndr_op op, const ndr_scan_options *options, const char *words) {
   ndr_scan_plan *plan;
   char text[2048];
-  assert_ok(ndr_scan_plan_create(&plan, &t->array.tensor, t->given.dim, t->given.op, NULL, &t->given.options));
+  assert_ok(ndr_scan_plan_create(&plan, array, dim, op, NULL, options));
   ndr_scan_plan_describe(plan, text, sizeof text);
   ndr_scan_plan_destroy(plan);
-  return strstr(text, "strips") != NULL;
+  return strstr(text, words) != NULL;
+}
+
+static bool has(const trial *t, const char *words) {
+  return is_planned(&t->array.tensor, t->given.dim, t->given.op, &t->given.options, words);
 }
 
 /* A compact array from any boundary on. Returns whether blocks had whole columns. */
@@ -170,7 +175,7 @@ static bool scan_from_anywhere(rng *random, const int64_t shape[3], int dim, con
   simt_controls.order = rng_once_in(random, 2) ? 0 : rng_next(random);
   assert_ok(run(&t));
   check(&t, number);
-  const bool strips = has_strips(&t);
+  const bool strips = has(&t, "strips");
   finish(&t);
   simt_controls.order = 0;
   return strips;
@@ -182,6 +187,25 @@ START_TEST(rows_begin_anywhere) {
   rng random = {test_seed() + (uint64_t)_i};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     scan_from_anywhere(&random, ((const int64_t[]){1, lengths[i] < 1000 ? 100 : 7, lengths[i]}), 2, "lines", (int)i);
+}
+END_TEST
+
+/* Lines that fill their tiles with the elements that they lead with, and would with one element more: whole lines in
+ * tiles of 2048, and lines of several tiles. */
+START_TEST(leads_fill_the_tile) {
+  static const int64_t shapes[][2] = {{9, 2044}, {9, 2041}, {3, 2048}, {1, 4089}, {1, 4096}};
+  rng random = {test_seed()};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (size_t off = 0; off < 8; off++) {
+      trial t;
+      make(&t, &random, NDR_F32, 2, shapes[i], 1, NDR_SUM, false);
+      simt_release(t.array.memory);
+      device_array_of(&t.array, machine, off * sizeof(float));
+      assert_ok(run(&t));
+      check(&t, (int)off);
+      ck_assert(has(&t, shapes[i][0] > 1 ? "8 elements a thread" : "2 tiles of 2048 elements"));
+      finish(&t);
+    }
 }
 END_TEST
 
@@ -224,6 +248,38 @@ START_TEST(blocks_have_whole_columns) {
         scan_from_anywhere(&random, ((const int64_t[]){rng_between(&random, 1, 3), rows, columns}), 1, "columns", i);
   }
   ck_assert_int_ge(strips, 4);
+}
+END_TEST
+
+/* Strips of elements that are several columns: forwards and in reverse, after each element and before it, and with the
+ * initial value as a row more. */
+START_TEST(strips_are_packed_in_both_directions) {
+  static const int64_t rows[] = {3, 40, 300};
+  rng random = {test_seed() + (uint64_t)_i};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    trial t;
+    memset(&t, 0, sizeof t);
+    t.given.op = rng_once_in(&random, 2) ? NDR_SUM : NDR_MAX;
+    t.given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
+    t.given.options.reverse = _i % 2;
+    t.given.options.include_initial = _i / 2 == 1;
+    t.given.options.exclusive = _i / 2 == 2;
+    t.given.initial = 2;
+    t.given.options.initial = &t.given.initial;
+    t.given.options.force_family = "columns";
+    array_make(&t.given.array, NDR_F32, NDR_SHAPE(rows[i], 4 * rng_between(&random, 300, 800)), NULL);
+    array_fill(&t.given.array, &random, FILL_SMALL);
+    snprintf(t.given.text, sizeof t.given.text, "%s of %lld rows, options %d", ndr_op_name(t.given.op),
+             (long long)rows[i], _i);
+    t.array.host = t.given.array;
+    device_array_of(&t.array, 0, sizeof(float) * (size_t)rng_between(&random, 0, 3));
+    assert_ok(scan_result(&t.given, &t.result.host, NULL));
+    device_array_of(&t.result, 0, sizeof(float) * (size_t)rng_between(&random, 0, 3));
+    assert_ok(run(&t));
+    check(&t, (int)i);
+    ck_assert(has(&t, "strips") && has(&t, "4 neighbours as one element"));
+    finish(&t);
+  }
 }
 END_TEST
 
@@ -346,19 +402,25 @@ static const char *const texts[] = {
     "some(x): n += x > 0, h |= x > 3 -> h ? n : -n",
 };
 
-static void check_own(const char *text, bool second, int dim, const ndr_scan_options *given) {
-  const int64_t shape[2] = {300, 41}, other[2] = {1, 41};
+/* An array of f32 and a second one, and how many bytes behind a boundary they begin. */
+typedef struct own_arrays {
+  int64_t shape[2], second[2];
+  ndr_dtype second_dtype;
+  size_t off, second_off;
+} own_arrays;
+
+static void check_own(const own_arrays *own, const char *text, bool second, int dim, const ndr_scan_options *given) {
   rng random = {test_seed()};
   double parameter = 0.5;
   device_array array, beside, result;
   test_array expected;
   ndr_op op;
   assert_ok(ndr_operator_create(&op, text, &parameter, strchr(text, ';') != NULL));
-  array_make(&array.host, NDR_F32, 2, shape, NULL);
-  array_make(&beside.host, NDR_I16, 2, other, NULL);
+  array_make(&array.host, NDR_F32, 2, own->shape, NULL);
+  array_make(&beside.host, own->second_dtype, 2, own->second, NULL);
   array_fill(&array.host, &random, FILL_SMALL);
   array_fill(&beside.host, &random, FILL_SMALL);
-  device_array_of(&array, 1, 0), device_array_of(&beside, 1, 0);
+  device_array_of(&array, 1, own->off), device_array_of(&beside, 1, own->second_off);
   const DLTensor *on_host[] = {&beside.host.tensor}, *on_device[] = {&beside.tensor};
   scan_case form = {.array = array.host, .dim = dim, .op = op, .options = *given};
   form.options.with = second ? on_host : NULL;
@@ -380,10 +442,25 @@ static void check_own(const char *text, bool second, int dim, const ndr_scan_opt
 }
 
 START_TEST(own_operators_agree_with_the_cpu) {
+  const own_arrays own = {{300, 41}, {1, 41}, NDR_I16, 0, 0};
   bool second = strstr(texts[_i], ", y)") != NULL;
-  check_own(texts[_i], second, 1, NDR_SCAN_OPTIONS(.exclusive = 0));
-  check_own(texts[_i], second, 0, NDR_SCAN_OPTIONS(.exclusive = 1));
-  check_own(texts[_i], second, NDR_SCAN_ALL, NDR_SCAN_OPTIONS(.include_initial = 1, .reverse = 1));
+  check_own(&own, texts[_i], second, 1, NDR_SCAN_OPTIONS(.exclusive = 0));
+  check_own(&own, texts[_i], second, 0, NDR_SCAN_OPTIONS(.exclusive = 1));
+  check_own(&own, texts[_i], second, NDR_SCAN_ALL, NDR_SCAN_OPTIONS(.include_initial = 1, .reverse = 1));
+}
+END_TEST
+
+/* Two arrays that begin at different places between boundaries of vectors: along rows, and down strips of packed
+ * columns. */
+START_TEST(arrays_begin_apart) {
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_I16, NDR_U8};
+  static const size_t offs[][2] = {{0, 1}, {1, 0}, {1, 2}, {3, 3}};
+  for (size_t i = 0; i < sizeof offs / sizeof *offs; i++) {
+    own_arrays own = {{40, 1600}, {40, 1600}, dtypes[_i], offs[i][0] * sizeof(float), 0};
+    own.second_off = offs[i][1] * ndr_dtype_alignment(dtypes[_i]);
+    for (int dim = 0; dim < 2; dim++)
+      check_own(&own, "dot(x, y): s += x * y -> s", true, dim, NDR_SCAN_OPTIONS(.exclusive = dim));
+  }
 }
 END_TEST
 
@@ -468,13 +545,16 @@ int main(void) {
   tcase_add_loop_test(cases, sizes_around_tiles, 0, 2);
   tcase_add_test(cases, neighbours_are_one_element);
   tcase_add_loop_test(cases, rows_begin_anywhere, 0, test_share() > 1 ? 1 : 4);
+  tcase_add_test(cases, leads_fill_the_tile);
   tcase_add_test(cases, bits_do_not_depend_on_addresses);
   tcase_add_loop_test(cases, blocks_have_whole_columns, 0, test_share() > 1 ? 1 : 4);
+  tcase_add_loop_test(cases, strips_are_packed_in_both_directions, 0, 6);
   tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
   tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 3); /* a million elements each */
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 5);
   tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));
+  tcase_add_loop_test(cases, arrays_begin_apart, 0, 3);
   tcase_add_test(cases, failures_leave_nothing_behind);
   tcase_add_test(cases, plans_take_a_workspace);
   tcase_add_test(cases, families_are_chosen_by_layout);

@@ -31,12 +31,12 @@ static bool ends_in(const char *text, size_t length, const char *end) {
   return length > own && strncmp(text + length - own, end, own) == 0;
 }
 
-weighing weighing_of(const char *text, size_t length) {
-  return ends_in(text, length, ":cos") ? BY_COSINE : ends_in(text, length, ":days") ? BY_DAYS : BY_VALUE;
+weighing weighing_of(const char *entry, size_t length) {
+  return ends_in(entry, length, ":cos") ? BY_COSINE : ends_in(entry, length, ":days") ? BY_DAYS : BY_VALUE;
 }
 
-size_t weights_function_length(const char *text, size_t length) {
-  weighing how = weighing_of(text, length);
+size_t weights_function_length(const char *entry, size_t length) {
+  weighing how = weighing_of(entry, length);
   return how == BY_COSINE ? strlen(":cos") : how == BY_DAYS ? strlen(":days") : 0;
 }
 

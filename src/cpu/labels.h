@@ -6,15 +6,15 @@
  *       for each run of labels    of one group
  *         fold its rows             into the states of the group, which has one for each lane
  *
- * Sections whose runs are long are not transposed: each lane has a run where it lies (fold/across/across.h). Where the lanes'
- * axis is reduced, their states are joined at the end.
+ * Sections whose runs are long are not transposed: each lane has a run where it lies (fold/across/across.h). Where the
+ * lanes' axis is reduced, their states are joined at the end.
  *
  * Sums, means and extremes of most dtypes have kernels that fold eight lanes of many short lists of rows
- * (fold/across/listed.h). They have loops of their own, with small tiles: what is written beside elements that come from
- * memory has to stay in the first-level cache. The others have large ones, in which runs are long. All of this follows
- * from the problem's axes, labels and dtype and the operator, so that results do not depend on the number of threads,
- * and those of operators in eights not on the other operators of the call. The others have other lanes and runs if
- * argmin or argmax is among them. */
+ * (fold/across/listed.h). They have loops of their own, with small tiles: what is written beside elements that come
+ * from memory has to stay in the first-level cache. The others have large ones, in which runs are long. All of this
+ * follows from the problem's axes, labels and dtype and the operator, so that results do not depend on the number of
+ * threads, and those of operators in eights not on the other operators of the call. The others have other lanes and
+ * runs if argmin or argmax is among them. */
 #ifndef NDR_CPU_LABELS_H
 #define NDR_CPU_LABELS_H
 

@@ -10,11 +10,11 @@
 
 _Static_assert((int)NDR_ROWS <= NDR_ROWS_BEHIND, "rows_ahead is at most a tile's rows");
 
-/* Bytes of a row of a run of integers, for kernels that do not add it up in registers (fold/dtype/int_run.h), such as those
- * of runs that several outputs share. Four rows are read at a time: with 512 bytes between them the prefetchers lose
- * the stream and a Zen 4 core falls from 30 to 10 GB/s. With 128, where every second cache line comes first, it reads
- * 13 to 18 GB/s from memory, but 1.1 to 1.4 times as fast from caches as with a line. So arrays that no cache holds
- * have rows of a line. */
+/* Bytes of a row of a run of integers, for kernels that do not add it up in registers (fold/dtype/int_run.h), such as
+ * those of runs that several outputs share. Four rows are read at a time: with 512 bytes between them the prefetchers
+ * lose the stream and a Zen 4 core falls from 30 to 10 GB/s. With 128, where every second cache line comes first, it
+ * reads 13 to 18 GB/s from memory, but 1.1 to 1.4 times as fast from caches as with a line. So arrays that no cache
+ * holds have rows of a line. */
 #define ROW_BYTES 128
 #define FAR_ROW_BYTES 64
 #define FAR_BYTES 16777216

@@ -1,5 +1,5 @@
-/* How good sums of columns are, for each instruction set and every way that rows lie: the bound of fold/dtype/column.h, sums
- * of a few rows that are infinite in f32 alone, elements that are not finite, and any number of threads. */
+/* How good sums of columns are, for each instruction set and every way that rows lie: the bound of fold/dtype/column.h,
+ * sums of a few rows that are infinite in f32 alone, elements that are not finite, and any number of threads. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): setenv
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,16 @@
 /* Compiles programs for the fast families.
  *
  * A block of a tile's places, rows x lanes, is taken in strips of a few hundred elements. For each strip a program's
- * instructions run one after the other; each is a loop of fold/step/step.h over registers of a strip's length, which stay in
- * the first-level cache. What is folded is written to a tile of the block's size, and the kernels of fold/fold.h then
- * fold these tiles as they fold those of arrays. So the states are those of built-in operators, and `s += x` is `sum`.
+ * instructions run one after the other; each is a loop of fold/step/step.h over registers of a strip's length, which
+ * stay in the first-level cache. What is folded is written to a tile of the block's size, and the kernels of
+ * fold/fold.h then fold these tiles as they fold those of arrays. So the states are those of built-in operators, and `s
+ * += x` is `sum`.
  *
  * Where a part has a mask, elements that it leaves out are replaced by what its operator ignores: 0 for sums, 1 for
  * products, the limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of
- * their own (fold/factors/masked.h). So have the commonest folds of f32 and f64 (fold/factors/factors.h, fold/factors/compare.h): with weights
- * or a mask, sums whose last instruction is a product, sums of squared differences, and counts of comparisons. They
- * read two arrays or tiles at once, and nothing is written in between.
+ * their own (fold/factors/masked.h). So have the commonest folds of f32 and f64 (fold/factors/factors.h,
+ * fold/factors/compare.h): with weights or a mask, sums whose last instruction is a product, sums of squared
+ * differences, and counts of comparisons. They read two arrays or tiles at once, and nothing is written in between.
  * Values that do not depend on elements are computed once for each thread. */
 #ifndef NDR_CPU_CODE_H
 #define NDR_CPU_CODE_H

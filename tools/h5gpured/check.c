@@ -85,7 +85,7 @@ static void settle_format(h5gpured_options *options, const cli *tool) {
   if (options->json) options->format = FORMAT_JSON;
 }
 
-/* One table, one dataset. */
+/* One table, of one input. */
 static void check_table(const h5gpured_options *options, const cli *tool) {
   char table[128];
   snprintf(table, sizeof table, options->format_named ? "--format %s" : "--output FILE.%s",

@@ -111,6 +111,7 @@ typedef struct answer {
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
   bool joined;     /* under --concat: the dataset is read from all inputs */
+  char **columns;  /* of one of several datasets of a table: the table's line of names, NULL until it is printed */
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;

@@ -163,7 +163,8 @@ typedef struct ndr_h5_progress {
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
  * others it has the dataset's size, or if its dims are given or found by names, that of the whole dim of the file of
- * which the dataset is a part: the same part of it is then read.
+ * which the dataset is a part: the same part of it is then read, of longitudes that of the same places, wherever the
+ * array's file begins.
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
  * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and

@@ -66,6 +66,26 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
   return status;
 }
 
+/* Whether all steps of the dataset are in the array from `start` on. */
+static bool begins_at(const axes *a, int64_t start, int64_t by) {
+  const int64_t count = steps_of(&a->other);
+  for (int64_t k = 0; k < steps_of(&a->own); k++)
+    if (!ndr_axis_same_place(&a->own, k, &a->other, ((start + k * by) % count + count) % count)) return false;
+  return true;
+}
+
+ndr_status ndr_coordinates_find_start(const ndr_paired_dims *dims, int64_t near, int64_t by, int64_t *start) {
+  axes a;
+  *start = -1;
+  ndr_status status = enter(&a, dims);
+  bool turns = status == NDR_OK && are_there(&a) && a.own.turn != 0 && a.own.turn == a.other.turn;
+  const int64_t count = turns && steps_of(&a.own) > 0 ? steps_of(&a.other) : 0;
+  for (int64_t k = 0; k < count && *start < 0; k++)
+    if (begins_at(&a, (near + k) % count, by)) *start = (near + k) % count;
+  leave(&a);
+  return status;
+}
+
 /* ---- What both have ---------------------------------------------------------------------------------------------- */
 
 /* The first or last step of an axis. */
@@ -145,7 +165,7 @@ static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT
   if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
   const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
   if (first->at > last->at) {
-    snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
+    if (a->own.turn == 0) snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
     return;
   }
   const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));

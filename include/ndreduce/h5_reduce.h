@@ -168,7 +168,8 @@ typedef struct ndr_h5_progress {
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
  * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and
- * their calendars have the same dates. Other coordinates may differ by a thousandth of a step or by what their dtypes
+ * their calendars have the same dates; those that cannot be decoded must be the same numbers of the same units and
+ * calendar. Other coordinates may differ by a thousandth of a step or by what their dtypes
  * round off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned,
  * but not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call
  * fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim

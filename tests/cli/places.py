@@ -246,6 +246,34 @@ def try_places(tool, folder, failures):
         print(f"{command}: {result}")
 
 
+def try_times_that_cannot_be_decoded(tool, folder, failures):
+    """They are compared as numbers, of the same units and calendar."""
+    days, months, martian = "days since 2001-01-01", "months since 2001-01-01", {"calendar": "martian"}
+    files = {"days": (days, {}, 1), "none": (None, {}, 1), "foo": ("foo", {}, 1), "bar": ("bar", {}, 1), "months": (months, {}, 1), "later": ("months since 2002-01-01", {}, 1),
+             "standard": (months, {"calendar": "proleptic_gregorian"}, 1), "noleap": (months, {"calendar": "noleap"}, 1), "mars": (days, martian, 1),
+             "venus": (days, {"calendar": "venusian"}, 1), "far": (days, {}, 1e30), "hours": ("hours since 2001-01-01", {}, 1e30)}
+    for name, (units, more, step) in files.items():
+        described = more | ({"units": units} if units else {})
+        write_axes(os.path.join(folder, f"{name}.nc"), {"time": ([step, 2 * step, 4 * step], described)}, number_elements)
+    write_axes(os.path.join(folder, "further.nc"), {"time": ([1e30, 2e30, 5e30], {"units": days})}, number_elements)
+    for own, other, expected in (
+            *((name, name, "") for name in files), ("foo", "none", ""), ("none", "days", ""), ("months", "standard", ""),
+            ("foo", "bar", "its time counts 'bar', that of foo.nc:/x counts 'foo'; "), ("days", "foo", "its time counts 'foo', that of days.nc:/x counts 'days since 2001-01-01'; "),
+            ("days", "months", "its time counts 'months since 2001-01-01', that of days.nc:/x counts 'days since 2001-01-01'; "),
+            ("months", "later", "its time counts 'months since 2002-01-01', that of months.nc:/x counts 'months since 2001-01-01'; "),
+            ("months", "noleap", "its time counts 'months since 2001-01-01' of the calendar noleap, that of months.nc:/x counts 'months since 2001-01-01'; "),
+            ("mars", "venus", "its time counts 'days since 2001-01-01' of the calendar venusian, that of mars.nc:/x counts 'days since 2001-01-01' of the calendar martian; "),
+            ("far", "further", "its time[2] is 5e+30, that of far.nc:/x is 4e+30; "),
+            ("far", "hours", "its time[0] is 1e+30 hours since 2001-01-01, that of far.nc:/x is 1e+30 days since 2001-01-01; ")):
+        for options in (["--where", f"{other}.nc:/y"], ["--by", f"time:{other}.nc:/k"], ["--where", f"{other}.nc:/y", "--pair-by-number"]):
+            command = [tool, "--op", "sum", *options, f"{own}.nc:/x"]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+            wanted = "" if "--pair-by-number" in options else expected
+            if (wanted not in result.stderr or result.returncode != 1) if wanted else result.returncode or result.stderr:
+                failures.count += 1
+                print(f"{command}: {result.returncode}, '{result.stderr.strip()}' instead of '{wanted}'")
+
+
 def main():
     tool, failures = os.path.abspath(sys.argv[1]), Failures()
     with tempfile.TemporaryDirectory() as folder:
@@ -255,6 +283,7 @@ def main():
         try_turned_series(tool, folder, failures)
         try_turned_seam(tool, folder, failures)
         try_places(tool, folder, failures)
+        try_times_that_cannot_be_decoded(tool, folder, failures)
     sys.exit(1 if failures.count else 0)
 
 

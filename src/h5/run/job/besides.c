@@ -110,6 +110,13 @@ static bool is_read(const ndr_problem *problem, int array) {
   return false;
 }
 
+/* Whether an operator adds it to the dataset, or the like, and does not only weigh the dataset by it. */
+static bool is_mixed(const ndr_problem *problem, int array) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (ndr_operator_mixes(problem->ops[i], array)) return true;
+  return false;
+}
+
 /* Arrays with the role NDR_WITH beyond those that are wanted belong to the condition. */
 static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
                             ndr_role role, int wanted, int *found) {
@@ -179,7 +186,7 @@ static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset,
     NDR_TRY(add_operand(operands, NDR_WITH, i, array->dtype));
     if (!is_read(problem, i - first + 1)) continue;
     operands->masked |= array->dataset && array->dataset->info.masked;
-    remark_units(dataset, array->dataset);
+    if (is_mixed(problem, i - first + 1)) remark_units(dataset, array->dataset);
   }
   return NDR_OK;
 }

@@ -105,9 +105,7 @@ static void cut_whole(ndr_h5_dataset *own, int i, int64_t start, const ndr_h5_da
   cut_run(own, i, start < 0 ? dataset->from[d] : start, dataset->step[d], dataset->info.shape[d]);
 }
 
-/* Finds the part of dim i of the array, which is to be cut. A part can go around the end of one dim only, in steps
- * of 1.
- */
+/* Finds the part of dim i, which is to be cut. Of one dim it can go around the end, in steps of 1. */
 static ndr_status find_place(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
   const int d = array->dims[i];
   const ndr_h5_dataset *first = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;

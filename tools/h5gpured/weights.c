@@ -60,7 +60,7 @@ static weighing weighing_of(const char *text) {
 }
 
 /* lat:cos is that also where a file is called lat. */
-static bool names_dataset(const char *text) {
+bool weights_are_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text) == BY_VALUE);
 }
 
@@ -356,9 +356,13 @@ static bool refuse_factor(const h5gpured_options *options, const char *entry, co
   char *path = *entry ? find_path(options, info, entry) : NULL;
   if (!*entry)
     complain("%s: --weights '%s': an entry of the list is empty", where, options->weights);
-  else if (path || strchr(entry, '/') || has_file_name(entry))
-    complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied%s%s%s", where,
-             options->weights, entry, path ? "; --weights " : "", path ? path : "", path ? " takes it alone" : "");
+  else if (path)
+    complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied; --weights %s takes "
+             "it alone",
+             where, options->weights, entry, path);
+  else if ((strchr(entry, '/') || has_file_name(entry)) && !is_there(options, entry))
+    complain("%s: --weights '%s': %s; only coordinates of dims can be multiplied", where, options->weights,
+             ndr_last_error());
   else
     (void)find_dim(options, entry, info, where); /* which complains */
   free(path);
@@ -407,7 +411,7 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->dataset = NULL;
   w->units = NULL;
   if (!check_list(options, ndr_h5_describe(dataset), where)) return false;
-  if (names_dataset(options->weights)) {
+  if (weights_are_dataset(options->weights)) {
     if (!weigh_by_dataset(options, dataset, where, w)) return false;
     w->units = units_of_dataset(w->dataset);
     return true;
@@ -431,7 +435,7 @@ char *weights_comment(const char *list) {
   char *comment = malloc(capacity + strlen(of[BY_COSINE]));
   if (!comment) return NULL;
   char *end = stpcpy(comment, "weighted by ");
-  if (names_dataset(list)) {
+  if (weights_are_dataset(list)) {
     strcpy(end, list);
     return comment;
   }

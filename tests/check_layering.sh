@@ -22,7 +22,7 @@ lang    : lang spec include core/status.h core/types.h core/own_ops.h core/text.
 core    : core lang spec include                   : wmmintrin.h
 scan    : scan core lang spec include              :
 gpuplan : gpuplan scan core lang spec include      :
-cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h
+cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h link.h
 cuda    : cuda gpuplan scan core lang spec include kernels : cuda*.h nvrtc.h
 api     : api cuda cpu gpuplan scan core lang common spec include :
 h5      : h5 common include spec core/status.h core/address.h core/fork.h core/sized.h core/words.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu/openmp.h"
 #include "cpu/threads.h"
 
 enum { MOST = NDR_MOST_THREADS - 1 };
@@ -247,6 +248,16 @@ static void end_job(void) {
     if (atomic_load(&seats[i].state) != EMPTY) wait_for(&seats[i]);
 }
 
+static void run_job(int count, int64_t nanoseconds, ndr_pool_body *body, void *context) {
+  start_threads(count - 1);
+  job.body = body;
+  job.context = context;
+  job.seats = count - 1 < started ? count - 1 : started;
+  offer_job(nanoseconds);
+  body(context, 0);
+  end_job();
+}
+
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {
   int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS, cancel;
   if (count < 2 || atomic_load(&stop) || atomic_exchange(&job.busy, true)) {
@@ -255,16 +266,21 @@ void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *co
   }
   /* A caller that is cancelled while it waits would leave threads that work on its memory. */
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  start_threads(count - 1);
-  job.body = body;
-  job.context = context;
-  job.seats = count - 1 < started ? count - 1 : started;
-  offer_job(nanoseconds);
-  body(context, 0);
-  end_job();
+  if (!ndr_openmp_run(count, started - atomic_load(&sleeping), nanoseconds, body, context))
+    run_job(count, nanoseconds, body, context);
   job.last_end = now();
   atomic_store(&job.busy, false);
   pthread_setcancelstate(cancel, NULL);
+}
+
+int64_t ndr_pool_time(void) {
+  int64_t all = 0;
+  struct timespec time;
+  clockid_t clock;
+  for (int i = 0; i < started; i++)
+    if (pthread_getcpuclockid(seats[i].thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
+      all += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+  return all;
 }
 
 /* ---- forks, and the end ---- */

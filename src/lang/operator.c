@@ -6,6 +6,7 @@
 
 #include "lang/parse.h"
 #include "lang/print.h"
+#include "lang/units.h"
 
 static ndr_status check_values(const ndr_syntax *syntax, const double *values, int value_count) {
   if (!values && value_count == 0) return NDR_OK;
@@ -60,6 +61,13 @@ int ndr_operator_reads(ndr_op op, int array) {
   bool reads = own ? ndr_syntax_reads(own->definition->syntax, array) : ndr_op_valid(op) && array == 0;
   ndr_own_op_release(own);
   return reads;
+}
+
+int ndr_operator_mixes(ndr_op op, int array) {
+  ndr_own_op *own = ndr_own_op_hold(op);
+  bool mixes = own && ndr_syntax_mixes(own->definition->syntax, array);
+  ndr_own_op_release(own);
+  return mixes;
 }
 
 int ndr_operator_parameters(ndr_op op) {

@@ -62,6 +62,33 @@ START_TEST(an_operator_says_what_it_reads) {
 }
 END_TEST
 
+/* Whether arrays 1 and 2 are mixed with array 0. */
+static void assert_mixes(const char *text, int one, int two) {
+  ndr_op op = create(text);
+  ck_assert_msg(ndr_operator_mixes(op, 1) == one && ndr_operator_mixes(op, 2) == two, "%s", text);
+  ck_assert_int_eq(ndr_operator_mixes(op, 0) + ndr_operator_mixes(op, -1) + ndr_operator_mixes(op, 99), 0);
+  ndr_operator_destroy(op);
+}
+
+START_TEST(arrays_are_mixed_whose_units_should_be_the_same) {
+  assert_mixes("f(x, y, w): s += w * (x - y)**2, t += w -> sqrt(s / t)", 1, 0);
+  assert_mixes("f(x, y, z): s += x * z, t += z -> s / t", 0, 0);
+  assert_mixes("f(x, y, z): a += x, b max= y -> b - a / n", 1, 0);
+  assert_mixes("f(x, y, z): a += x - 3 * abs(y), b += z > 2 ? 1 : x -> a + b", 1, 0);
+  assert_mixes("f(x, y, z): s += x * x > y * z -> s", 1, 1);
+  assert_mixes("f(x, y, z): s += x < z ? y : z, n += 1 -> s", 0, 1);
+  assert_mixes("f(x, y, z): s += (y - z) * x -> s", 0, 0);
+  assert_mixes("f(x, y, z): s += min(f64(x), -y) + floor(z) * x -> s", 1, 0);
+  assert_mixes("f(x, y, z): s += x - x * y + z**2 / z**2 -> s", 0, 0);
+  assert_mixes("f(x, y, z): s += x - sqrt(y * z) -> s", 1, 1);
+  assert_mixes("f(x, y, z; a, c[2]): s += x - a * y, t += poly(z, c) == x, u += exp(y) + x -> s", 0, 0);
+  assert_mixes("f(x, y, z): a += x, b += y, c += x * y, d += x * x, e += y * y "
+               "-> (n * c - a * b) / sqrt((n * d - a * a) * (n * e - b * b))",
+               0, 0);
+  ck_assert_int_eq(ndr_operator_mixes(NDR_SUM, 1), 0);
+}
+END_TEST
+
 START_TEST(built_in_operators_and_no_operators_are_told_apart) {
   char text[8] = "before";
   ndr_op none = (ndr_op)(NDR_OWN_OPS + 1000000), bound;
@@ -256,10 +283,10 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("own operators");
-  suite_case(suite, "registry", 60, an_operator_says_what_it_reads, built_in_operators_and_no_operators_are_told_apart,
-             values_are_those_of_create_and_bind, null_pointers_are_refused, numbers_are_not_used_again,
-             a_held_operator_outlives_its_end, an_operator_in_braces_comes_back_while_it_is_held,
-             facts_of_types_do_not_run_past_their_tables, NULL);
+  suite_case(suite, "registry", 60, an_operator_says_what_it_reads, arrays_are_mixed_whose_units_should_be_the_same,
+             built_in_operators_and_no_operators_are_told_apart, values_are_those_of_create_and_bind,
+             null_pointers_are_refused, numbers_are_not_used_again, a_held_operator_outlives_its_end,
+             an_operator_in_braces_comes_back_while_it_is_held, facts_of_types_do_not_run_past_their_tables, NULL);
   suite_case(suite, "threads", 120, threads_share_the_registry, a_child_of_fork_finds_the_registry_whole, NULL);
   return suite_run(suite);
 }

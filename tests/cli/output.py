@@ -112,6 +112,11 @@ def check_attributes_of_the_variable(folder):
         methods = [attributes(out["tas_" + op])["cell_methods"] for op in ("mean", "valid")]
         assert methods == ["area: mean lat: lon: mean (weighted by the cosine of lat)",
                            "area: mean lat: lon: number_of_valid_values"], methods
+    # An operator of one's own: what it is called in words is not known.
+    with folder.reduce("tas.nc", "-d", "lon,time", "--op", "hot(x; t): n += x > t -> n", "--set", "t=9") as out:
+        found = attributes(out["tas"])
+        assert found == {"coordinates": "time", "cell_methods": "area: mean time: lon: hot", "ndreduce_parameters": "t=9",
+                         "ndreduce_operator": "hot(x; t): n += x > t -> n"}, found
 
 
 def check_attributes_of_the_file(folder):

@@ -2,9 +2,10 @@
 """Looks at the tables that h5gpured --format writes, to standard output and to files: tables.py TOOL"""
 import csv
 import io
+import os
 import sys
 
-from output import h5py, make_climate, np, run_checks
+from output import attach, h5py, make_climate, make_scale, np, run_checks
 
 
 def check_npy(folder):
@@ -50,6 +51,40 @@ def check_csv(folder):
     assert written.decode().splitlines()[0] == "dim1,sum_re,sum_im"
 
 
+def check_csv_of_several(folder):
+    """One table with the name of the variable first; what has other columns is refused, before anything is printed if names of dims say so."""
+    values = np.arange(24.0).reshape(4, 2, 3)
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        scales = [make_scale(file, name, np.arange(size) * 10.0) for name, size in (("time", 4), ("lat", 2), ("lon", 3))]
+        file["tas"], file["ocean/a,b"], file["line"], file["turned"] = values, -values, values[:, 0, 0], values.transpose(0, 2, 1)
+        for name, dims in (("tas", (0, 1, 2)), ("ocean/a,b", (0, 1, 2)), ("line", (0,)), ("turned", (0, 2, 1))):
+            attach(file[name], *(scales[d] for d in dims))
+        file["plain"], file["complex"] = np.ones((2, 3)), np.ones((2, 3), "c8")
+    expected = [["variable", "lat", "lon", "max", "argmax", "argmax_time"]]
+    for name, most in (("tas", values[3]), ("ocean/a,b", -values[0])):
+        expected += [[name, f"{i}0".lstrip("0") or "0", f"{j}0".lstrip("0") or "0", f"{most[i, j]:g}", "3" if name == "tas" else "0",
+                      "30" if name == "tas" else "0"] for i in range(2) for j in range(3)]
+    arguments = ["in.nc:/{tas,ocean/*}", "-d", "time", "--op", "max,argmax", "--coords"]
+    written, _ = folder.run(*arguments, "--format", "csv")
+    assert list(csv.reader(io.StringIO(written.decode()))) == expected, written
+    said, _ = folder.run(*arguments, "-o", "several.csv")
+    with open(folder.file("several.csv"), encoding="utf-8") as file:
+        assert list(csv.reader(file)) == expected and said.decode().count("several.csv  ") == 4, said
+    # A pattern that matches one variable gives its table as if it were named.
+    assert folder.run("in.nc:/t*s", "-d", "time", "--format", "csv") == folder.run("in.nc:/tas", "-d", "time", "--format", "csv")
+    assert folder.run("in.nc", "--scan", "sum", "-d", "time", "--format", "csv", status=1)[0] == b""
+    scanned = folder.run("in.nc:/{tas,ocean/*}", "--scan", "sum", "-d", "time", "--format", "csv")[0].decode().splitlines()
+    assert scanned[0] == "variable,time,lat,lon,sum" and len(scanned) == 49, scanned
+    groups = folder.run("in.nc:/{tas,ocean/*}", "--coarsen", "time=2", "--format", "csv")[0].decode().splitlines()
+    assert groups[0] == "variable,time,lat,lon,sum" and len(groups) == 25, groups
+    for names, dims in (("{tas,turned}", "lon, lat"), ("{tas,line}", "none")):
+        written, errors = folder.run(f"in.nc:/{names}", "-d", "time", "--format", "csv", status=1)
+        assert written == b"" and f"in.nc: csv is one table, and the results of /tas have the dims lat, lon, those of /{names[5:-1]} {dims}; " in errors
+    said, errors = folder.run("in.nc:/{plain,complex}", "-d", "0", "-o", "not.csv", status=1)
+    assert "in.nc:/complex: its columns are variable,dim1,sum_re,sum_im, and the table has variable,dim1,sum; " in errors, errors
+    assert said == b"" and not os.path.exists(folder.file("not.csv"))
+
+
 def check_packed(folder):
     """Text leaves the digits out that come from binary fractions; JSON and CSV have them."""
     with h5py.File(folder.file("in.h5"), "w") as file:
@@ -64,4 +99,4 @@ def check_packed(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_packed]))
+    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_csv_of_several, check_packed]))

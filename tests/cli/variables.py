@@ -105,8 +105,8 @@ def check_printing_takes_all_that_have_the_dims(folder):
     with h5py.File(folder.file("unnamed.h5"), "w") as file:
         file["x"], file["y"] = np.zeros((2, 3)), np.zeros(4)
     fails(folder, "unnamed.h5: no dataset has the dim lat; its dims have no names, only numbers from 0", "unnamed.h5", "-d", "lat", status=1)
-    fails(folder, "in.nc: csv has room for one dataset only, not for /index, /pr ...; name one, as FILE:/index, or take --format "
-          "json or -o FILE.nc", "in.nc", "-d", "time", "--format", "csv", status=1)
+    fails(folder, "in.nc: npy has room for one dataset only, not for /index, /pr ...; name one, as FILE:/index, or take --format "
+          "json or -o FILE.nc", "in.nc", "-d", "time", "--format", "npy", status=1)
 
 
 def check_what_has_some_of_the_dims_is_left_out(folder):

@@ -426,6 +426,9 @@ START_TEST(methods_name_dims_that_have_names) {
   assert_methods("", "a dim", "x", NDR_VAR, "x: variance");
   char *weighted = ndr_cf_attributes_methods("area: mean", 1, (const char *[]){"lat"}, "sum", "weighted by lat");
   ck_assert_str_eq(weighted, "area: mean lat: sum (weighted by lat)");
+  char *bracketed = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"lat"}, "sum", "weighted by a (1).nc:/))");
+  ck_assert_str_eq(bracketed, "lat: sum (weighted by a %281%29.nc:/%29%29)");
+  free(bracketed);
   free(weighted);
   for (int op = 0; op < NDR_OP_COUNT; op++) {
     char *text = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"x"}, ndr_cf_attributes_method((ndr_op)op), NULL);

@@ -99,9 +99,10 @@ static bool check_file_alone(const search *s, const named_value *with, const cha
  */
 static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset, char **source) {
-  char *texts[MOST_VALUES] = {NULL}, *parts[MOST_VALUES] = {NULL};
+  const size_t most = (size_t)s->options->with_count;
+  char **texts = calloc(2 * most, sizeof *texts), **parts = texts ? texts + most : NULL;
   int count = 0;
-  bool good = true;
+  bool good = texts || fail_memory(s);
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (!is_named(with, name->name, name->length)) continue;
@@ -116,6 +117,7 @@ static bool open_series(const search *s, const named_value *name, const char *pa
     free(texts[i]);
     free(parts[i]);
   }
+  free(texts);
   return good;
 }
 

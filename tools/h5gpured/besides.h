@@ -17,6 +17,9 @@ typedef struct weights {
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w);
 void weights_free(weights *w);
 
+/* Whether --weights is a dataset, rather than dims. */
+bool weights_are_dataset(const char *text);
+
 /* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
 char *weights_comment(const char *list);
 

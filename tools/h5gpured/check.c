@@ -1,5 +1,6 @@
 /* See check.h. */
 #include "h5gpured/check.h"
+#include "h5gpured/besides.h"
 #include "h5gpured/members.h"
 #include "h5gpured/operators.h"
 
@@ -84,7 +85,7 @@ static void settle_format(h5gpured_options *options, const cli *tool) {
   if (options->json) options->format = FORMAT_JSON;
 }
 
-/* One table, one dataset. */
+/* One table, of one input. */
 static void check_table(const h5gpured_options *options, const cli *tool) {
   char table[128];
   snprintf(table, sizeof table, options->format_named ? "--format %s" : "--output FILE.%s",
@@ -137,6 +138,25 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
                  "gives %s",
                  op_name(options, i), op_name(options, i));
   check_variance(options, tool);
+}
+
+/* Whether a condition names an array: anything but the element, as --set has put numbers in place of names. */
+static bool names_array(const char *condition) {
+  const char *name;
+  int length;
+  while ((length = expression_name(&condition, &name)) > 0)
+    if (length != 1 || *name != 'x') return true;
+  return false;
+}
+
+static void check_pairing(const h5gpured_options *options, const cli *tool) {
+  bool pairs = options->array_count > 0 ||
+               (options->where && (where_is_dataset(options->where) || names_array(options->where))) ||
+               (options->weights && weights_are_dataset(options->weights)) ||
+               (options->by && where_is_dataset(options->by_what));
+  if (options->by_number && !pairs)
+    cli_refuse(tool,
+               "--pair-by-number needs an array beside the dataset: --with, --where, --weights or the labels of --by");
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {
@@ -197,6 +217,7 @@ void check_options(h5gpured_options *options, const cli *tool) {
   if (options->weights && !*options->weights) cli_refuse(tool, "--weights: the name is empty");
   if (options->where) check_where(options->where, tool);
   check_operators(options, tool);
+  check_pairing(options, tool);
 }
 
 void check_part(const h5gpured_options *options, const cli *tool) {

@@ -1,4 +1,5 @@
-/* Expands inputs that mean several files, such as m??.nc:/tas. A shell cannot: no file has such a name. */
+/* Expands inputs, and values of --with, that mean several files, such as m??.nc:/tas. A shell cannot: no file has such
+ * a name. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,26 @@ static bool add_input(patterns *inputs, const char *input) {
   return add(inputs, input, "");
 }
 
+/* Adds to options->withs one for each file, all with the name as it was typed. */
+static bool add_with(h5gpured_options *options, named_value with) {
+  patterns values = {0, NULL};
+  bool good = add_input(&values, with.value);
+  size_t count = (size_t)(options->with_count + values.count);
+  named_value *all = good ? realloc(options->withs, count * sizeof *all) : NULL;
+  if (all) options->withs = all;
+  for (int i = 0; all && i < values.count; i++) {
+    with.value = values.all[i];
+    values.all[i] = NULL;
+    all[options->with_count++] = with;
+  }
+  patterns_free(&values);
+  return all != NULL;
+}
+
 bool files_expand(h5gpured_options *options) {
   patterns inputs = {0, NULL};
+  for (int i = 0; i < options->typed_count; i++)
+    if (!add_with(options, options->typed[i])) return false;
   for (int i = 0; i < options->input_count; i++) {
     if (add_input(&inputs, options->inputs[i])) continue;
     patterns_free(&inputs);
@@ -80,7 +99,14 @@ bool files_expand(h5gpured_options *options) {
   return true;
 }
 
+static void free_inputs(char **inputs) {
+  for (int i = 0; inputs && inputs[i]; i++) free(inputs[i]);
+  free(inputs);
+}
+
 void files_free(h5gpured_options *options) {
-  for (int i = 0; options->expanded && options->expanded[i]; i++) free(options->expanded[i]);
-  free(options->expanded);
+  free_inputs(options->expanded);
+  free_inputs(options->states);
+  for (int w = 0; w < options->with_count; w++) free((char *)(uintptr_t)options->withs[w].value);
+  free(options->withs);
 }

@@ -52,8 +52,9 @@ typedef struct h5gpured_options {
   int window_count;                  /* of --coarsen: */
   int64_t windows[NDR_MAX_DIMS];     /* of each dim that it names */
   ndr_rest rests[NDR_MAX_DIMS];
-  int with_count, set_count;
-  named_value withs[MOST_VALUES], sets[MOST_VALUES];
+  int typed_count, with_count, set_count;
+  named_value typed[MOST_VALUES], sets[MOST_VALUES];
+  named_value *withs; /* typed[] of --with, patterns of files expanded; owned, as are the values */
   ndr_weighting weighting;
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
@@ -77,7 +78,7 @@ typedef struct h5gpured_options {
   const char *state;    /* NULL: not given */
   char *note; /* a part's command line: to be kept in the file of --state, or from the first file of --merge */
   bool merge; /* the inputs are files of --state; what they reduce is in the first one's note */
-  char **words, **states; /* of --merge: the words of the note, and the files; or NULL */
+  char **words, **states; /* of --merge: the words of the note, and the files, owned; or NULL */
   int state_count;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
@@ -110,6 +111,7 @@ typedef struct answer {
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
   bool joined;     /* under --concat: the dataset is read from all inputs */
+  char **columns;  /* of one of several datasets of a table: the table's line of names, NULL until it is printed */
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
@@ -130,8 +132,8 @@ bool states_fail(const h5gpured_options *options, const ndr_h5_refused *refused)
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
-/* Replaces each input whose FILE is no file but a pattern by the files that match it. An input that nothing matches
- * stays. False: out of memory. Call files_free even then. */
+/* Replaces each input, and each value of --with, whose FILE is no file but a pattern by the files that match it. What
+ * nothing matches stays. False: out of memory. Call files_free even then. */
 bool files_expand(h5gpured_options *options);
 void files_free(h5gpured_options *options);
 

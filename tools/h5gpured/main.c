@@ -176,13 +176,14 @@ static char *place(const char *file, const char *path) {
   return where;
 }
 
-/* `one`: which of several datasets of an input it is, or NULL. */
+/* `one`: which of several datasets of an input it is, or NULL; `columns`: of their table, or NULL. */
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept,
-                          const member *one, const destination *to) {
+                          const member *one, char **columns, const destination *to) {
   answer a = {.options = options,
               .info = ndr_h5_describe(dataset),
               .problem = NDR_PROBLEM_INIT,
               .in_groups = one != NULL,
+              .columns = columns,
               .joined = one ? one->joined : options->concat != NULL};
   char *where = place(a.info->file, a.info->dataset);
   if (where && one) complaints_begin(a.info->dataset); /* answer_many ends it */
@@ -206,16 +207,18 @@ static bool open_member(const members *m, const member *one, ndr_h5_dataset **da
   return good;
 }
 
-static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
+static bool answer_member(const members *m, int i, kept_groups *kept, char **columns, const destination *to) {
   ndr_h5_dataset *dataset;
   bool follows = i == m->chosen[0] || ranks_receive_structure();
-  return follows && open_member(m, &m->all[i], &dataset) && answer_opened(m->options, dataset, kept, &m->all[i], to);
+  if (!follows || !open_member(m, &m->all[i], &dataset)) return false;
+  return answer_opened(m->options, dataset, kept, &m->all[i], m->chosen_count > 1 ? columns : NULL, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
 static bool answer_many(const h5gpured_options *options, int input, const destination *to) {
   members m;
   kept_groups kept = {NULL, NULL};
+  char *columns = NULL;
   bool found = members_find(options, input, &m), good = found;
   if (found && (options->part_count || options->state_count) && m.chosen_count != 1) {
     complain("%s: --part takes one dataset, and %d have these dims: name it as FILE:/DATASET", options->inputs[input],
@@ -223,12 +226,13 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
     found = good = false;
   }
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
-    good = answer_member(&m, m.chosen[c], &kept, to) && good;
+    good = answer_member(&m, m.chosen[c], &kept, &columns, to) && good;
   if (good && to && members_are_copied(&m)) {
     members_leave_ranks(&m);
     good = others_copy(&m, to);
   }
   complaints_end();
+  free(columns);
   groups_close(&kept);
   members_free(&m);
   return good;
@@ -243,7 +247,7 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
-  bool good = answer_opened(options, dataset, &kept, NULL, to);
+  bool good = answer_opened(options, dataset, &kept, NULL, NULL, to);
   groups_close(&kept);
   return good;
 }

@@ -70,8 +70,7 @@ static bool has_dims(const char *text, const ndr_h5_info *info, const char *new_
   return ndr_h5_dims_parse(text, ndim, names, &count, dims) == NDR_OK;
 }
 
-/* Whether a comma list has a name. */
-static bool lists(const char *list, const char *name, size_t name_length) {
+bool list_has(const char *list, const char *name, size_t name_length) {
   for (size_t length; *list; list += length + (list[length] == ',')) {
     length = strcspn(list, ",");
     if (length == name_length && strncmp(name, list, length) == 0) return true;
@@ -82,7 +81,7 @@ static bool lists(const char *list, const char *name, size_t name_length) {
 /* Whether a dim has one of the names of a comma list. */
 static bool has_one_of(const char *list, const ndr_h5_info *info) {
   for (int d = 0; d < info->ndim; d++)
-    if (info->dim_names[d] && lists(list, info->dim_names[d], strlen(info->dim_names[d]))) return true;
+    if (info->dim_names[d] && list_has(list, info->dim_names[d], strlen(info->dim_names[d]))) return true;
   return false;
 }
 
@@ -93,7 +92,7 @@ char *members_dims(const h5gpured_options *options) {
   char *end = stpcpy(list, own);
   for (size_t length; *entry; entry += length + (entry[length] == ',')) {
     length = strcspn(entry, ",");
-    if (!lists(own, entry, length)) end += sprintf(end, ",%.*s", (int)length, entry);
+    if (!list_has(own, entry, length)) end += sprintf(end, ",%.*s", (int)length, entry);
   }
   return list;
 }
@@ -367,16 +366,6 @@ static bool check_sound(const members *m) {
   return true;
 }
 
-static bool check_table(const members *m) {
-  output_format format = m->options->format;
-  if ((format != FORMAT_NPY && format != FORMAT_CSV) || m->chosen_count < 2) return true;
-  complain("%s: %s has room for one dataset only, not for %s, %s%s; name one, as FILE:%s, or take --format json or -o "
-           "FILE.nc",
-           m->file, format == FORMAT_NPY ? "npy" : "csv", m->all[m->chosen[0]].path, m->all[m->chosen[1]].path,
-           m->chosen_count > 2 ? " ..." : "", m->all[m->chosen[0]].path);
-  return false;
-}
-
 /* Keeps the file open: else HDF5 reads its superblock and groups again for each variable. */
 static void hold_file(members *m, ndr_h5_structure *structure) {
   ndr_h5_access access = input_access(m->options);
@@ -399,7 +388,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m) && check_table(m);
+              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m) && members_fit_table(m);
   if (good) hold_file(m, ranks_structure());
   return good;
 }

@@ -115,6 +115,13 @@ bool members_set_aside(members *m);
 bool member_compare(const members *m, const member *one, const ndr_h5_dataset *first, const ndr_h5_access *access,
                     ndr_status *status, int *same);
 
+/* Whether a comma list has a name. */
+bool list_has(const char *list, const char *name, size_t name_length);
+
+/* Whether the table of --format csv or npy, if there is one, has room for those that are chosen; after a complaint
+ * false. */
+bool members_fit_table(const members *m);
+
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);
 

@@ -248,9 +248,12 @@ static char *check_withs(const h5gpured_options *options, const head *heads) {
     if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with))
       return reason("--with %.*s: neither an operator nor --where reads an array of that name", with->length,
                     with->name);
-    for (int k = 0; k < w && !options->concat; k++)
-      if (same_name(&options->withs[k], with))
-        return reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
+    for (int k = 0; k < w && !options->concat; k++) {
+      if (!same_name(&options->withs[k], with)) continue;
+      bool pattern = options->withs[k].name == with->name;
+      return pattern ? reason("--with %s: several files match; --concat makes a series of them", with->name)
+                     : reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
+    }
   }
   return NULL;
 }

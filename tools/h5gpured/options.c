@@ -119,8 +119,8 @@ static named_value read_named(const char *option, const char *text, const char *
 
 static void read_with(void *target, const char *text) {
   h5gpured_options *options = target;
-  if (options->with_count == MOST_VALUES) cli_refuse(&tool, "--with is given more than %d times", MOST_VALUES);
-  options->withs[options->with_count++] = read_named("--with", text, "FILE:/DATASET");
+  if (options->typed_count == MOST_VALUES) cli_refuse(&tool, "--with is given more than %d times", MOST_VALUES);
+  options->typed[options->typed_count++] = read_named("--with", text, "FILE:/DATASET");
 }
 
 static void read_set(void *target, const char *text) {
@@ -457,7 +457,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
-  if (!options->merge && !files_expand(options)) end_without_memory(options, given);
+  if (!files_expand(options)) end_without_memory(options, given);
   check_modes(options, &tool);
   check_part(options, &tool);
   if (options->merge) {

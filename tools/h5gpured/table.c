@@ -111,8 +111,14 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
   return good;
 }
 
-static void print_header(const answer *a, int count, const column *columns, FILE *stream) {
-  const char *comma = "";
+/* "tas", or "ocean/tas" of a group. */
+static const char *variable_name(const answer *a) {
+  return a->info->dataset + (a->info->dataset[0] == '/');
+}
+
+static void print_names(const answer *a, int count, const column *columns, FILE *stream) {
+  const char *comma = a->columns ? "," : "";
+  if (a->columns) fputs("variable", stream);
   for (int i = 0; i < count; i++, comma = ",") {
     fputs(comma, stream);
     print_field(columns[i].name, stream);
@@ -129,6 +135,35 @@ static void print_header(const answer *a, int count, const column *columns, FILE
     print_field(name, stream);
   }
   fputc('\n', stream);
+}
+
+/* Both are lines. Always false. */
+static bool refuse_columns(const answer *a, const char *names) {
+  complain("%s:%s: its columns are %.*s, and the table has %.*s; name datasets that have the same columns, or take "
+           "--format json "
+           "or -o FILE.nc",
+           a->info->file, a->info->dataset, (int)strlen(names) - 1, names, (int)strlen(*a->columns) - 1, *a->columns);
+  return false;
+}
+
+/* Of several datasets the first one prints the line of names, and the others must have the same. */
+static bool print_header(const answer *a, int count, const column *columns, FILE *stream) {
+  char *names = NULL;
+  size_t length;
+  FILE *to = open_memstream(&names, &length);
+  if (to) print_names(a, count, columns, to);
+  bool good = to && fclose(to) == 0, begun = a->columns && *a->columns;
+  if (!good)
+    complain("%s:%s: out of memory", a->info->file, a->info->dataset);
+  else if (!begun)
+    fputs(names, stream);
+  else if (strcmp(names, *a->columns) != 0)
+    good = refuse_columns(a, names);
+  if (good && a->columns && !begun)
+    *a->columns = names;
+  else
+    free(names);
+  return good;
 }
 
 static void print_real(double value, int digits, FILE *stream) {
@@ -158,7 +193,8 @@ static void print_element(const DLTensor *result, int64_t index, FILE *stream) {
 }
 
 static void print_row(const answer *a, int count, const column *columns, int64_t index, FILE *stream) {
-  const char *comma = "";
+  const char *comma = a->columns ? "," : "";
+  if (a->columns) print_field(variable_name(a), stream);
   for (int i = 0; i < count; i++, comma = ",") {
     fputs(comma, stream);
     if (columns[i].names)
@@ -184,7 +220,7 @@ bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream) {
   int count = 0;
   int64_t rows = tensor_count(&a->results[0]);
   bool good = find_columns(dataset, a, &count, columns);
-  if (good) print_header(a, count, columns, stream);
+  good = good && print_header(a, count, columns, stream);
   for (int64_t row = 0; row < rows && good; row++) {
     print_row(a, count, columns, row, stream);
     for (int i = count - 1; i >= 0 && ++columns[i].at == columns[i].size; i--) columns[i].at = 0;

@@ -8,8 +8,8 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
   w->dataset = NULL;
   w->units = NULL;
   if (!weights_check_list(options, ndr_h5_describe(dataset), where)) return false;
-  return weights_name_dataset(options->weights) ? weights_read_dataset(options, dataset, where, w)
-                                                : weights_read_dims(options, dataset, where, w);
+  return weights_are_dataset(options->weights) ? weights_read_dataset(options, dataset, where, w)
+                                               : weights_read_dims(options, dataset, where, w);
 }
 
 void weights_free(weights *w) {

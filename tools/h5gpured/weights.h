@@ -18,9 +18,6 @@ const char *weights_next(const char **rest, size_t *length);
 weighing weighing_of(const char *entry, size_t length);
 size_t weights_function_length(const char *entry, size_t length);
 
-/* Whether the text names a dataset. lat:cos is the cosine of a dim even if a file has the name lat. */
-bool weights_name_dataset(const char *text);
-
 /* "dim 1 (lat)", or "dim 1" where it has no name. */
 const char *weights_dim_text(const ndr_h5_info *info, int d, char text[DIM_CHARS]);
 

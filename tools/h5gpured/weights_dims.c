@@ -177,9 +177,13 @@ static bool refuse_factor(const h5gpured_options *options, const char *entry, co
   char *path = *entry ? weights_find_path(options, info, entry) : NULL;
   if (!*entry)
     complain("%s: --weights '%s': an entry of the list is empty", where, options->weights);
-  else if (path || strchr(entry, '/') || has_file_name(entry))
-    complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied%s%s%s", where,
-             options->weights, entry, path ? "; --weights " : "", path ? path : "", path ? " takes it alone" : "");
+  else if (path)
+    complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied; --weights %s takes "
+             "it alone",
+             where, options->weights, entry, path);
+  else if ((strchr(entry, '/') || has_file_name(entry)) && !weights_are_there(options, entry))
+    complain("%s: --weights '%s': %s; only coordinates of dims can be multiplied", where, options->weights,
+             ndr_last_error());
   else
     (void)find_dim(options, entry, info, where); /* which complains */
   free(path);

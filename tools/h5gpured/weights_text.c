@@ -40,7 +40,7 @@ size_t weights_function_length(const char *entry, size_t length) {
   return how == BY_COSINE ? strlen(":cos") : how == BY_DAYS ? strlen(":days") : 0;
 }
 
-bool weights_name_dataset(const char *text) {
+bool weights_are_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text, strlen(text)) == BY_VALUE);
 }
 
@@ -67,7 +67,7 @@ char *weights_comment(const char *list) {
   char *comment = malloc(capacity + strlen(of[BY_COSINE]));
   if (!comment) return NULL;
   char *end = stpcpy(comment, "weighted by ");
-  if (weights_name_dataset(list)) {
+  if (weights_are_dataset(list)) {
     strcpy(end, list);
     return comment;
   }

@@ -48,9 +48,21 @@ const char *ndr_cf_attributes_method(ndr_op op) {
   return attributes_of[op].method;
 }
 
+/* Writes a comment in brackets. CF's grammar has none inside these, so they are written as URIs have them. */
+static void put_comment(char *end, const char *comment) {
+  end = stpcpy(end, " (");
+  for (; *comment; comment++) {
+    if (*comment == '(' || *comment == ')')
+      end = stpcpy(end, *comment == '(' ? "%28" : "%29");
+    else
+      *end++ = *comment;
+  }
+  strcpy(end, ")");
+}
+
 char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, const char *method,
                                 const char *comment) {
-  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? strlen(comment) : 0) + 6;
+  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? 3 * strlen(comment) : 0) + 6;
   for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
   char *text = malloc(capacity);
   if (!text) return NULL;
@@ -59,10 +71,8 @@ char *ndr_cf_attributes_methods(const char *before, int count, const char *const
   for (int i = 0; i < count; i++)
     if (names[i] && !strpbrk(names[i], " :()"))
       length += (size_t)snprintf(text + length, capacity - length, "%s%s:", length ? " " : "", names[i]);
-  if (length > start && comment)
-    snprintf(text + length, capacity - length, " %s (%s)", method, comment);
-  else if (length > start)
-    snprintf(text + length, capacity - length, " %s", method);
+  if (length > start) length += (size_t)snprintf(text + length, capacity - length, " %s", method);
+  if (length > start && comment) put_comment(text + length, comment);
   return text;
 }
 

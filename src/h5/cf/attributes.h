@@ -8,9 +8,9 @@
 #include "ndreduce/ndreduce.h"
 
 /* The cell_methods of a result: those of the input (NULL for none), then the reduced dims by name and the method, as in
- * "time: lat: mean", and in brackets what else there is to say (NULL for nothing). Dims without a name, or with one
- * that no CF text can hold, are left out; if none is left, nothing is added. To be freed; NULL where there is no
- * memory. */
+ * "time: lat: mean", and in brackets what else there is to say (NULL for nothing), its own brackets as %28 and %29.
+ * Dims without a name, or with one that no CF text can hold, are left out; if none is left, nothing is added. To be
+ * freed; NULL where there is no memory. */
 char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, const char *method,
                                 const char *comment);
 

@@ -113,17 +113,40 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
+/* If labels of all longitudes begin elsewhere than the file of which the steps are a part, takes those of the same
+ * longitudes, eastwards or westwards. */
+static ndr_status place_by_longitude(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
+                                     int64_t *index, bool *placed) {
+  const ndr_h5_dataset *part = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;
+  const int64_t count = labels->info.shape[own];
+  int64_t start = -1, by = part->step[d];
+  *placed = false;
+  if (!ndr_cut_is_part(dataset, d) || count != part->extent[d] || labels->by_number) return NDR_OK;
+  const ndr_paired_dims dims = {dataset, d, labels, own, NULL};
+  NDR_TRY(ndr_coordinates_find_start(&dims, part->from[d], by, &start));
+  if (start < 0) {
+    by = -by;
+    NDR_TRY(ndr_coordinates_find_start(&dims, part->from[d], by, &start));
+  }
+  *placed = start >= 0;
+  for (int64_t k = 0; *placed && k < dataset->info.shape[d]; k++) index[k] = ((start + k * by) % count + count) % count;
+  return NDR_OK;
+}
+
 /* Fails where the labels have other coordinates than the steps that they are for. If their file has the same ones in
  * reverse, turns the indices. A single label that the caller has chosen of many may be of any place. */
 static ndr_status check_places(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
                                int64_t *index) {
   const ndr_paired_dims dims = {dataset, d, labels, own, index};
-  bool agree, reverse = false, chosen = labels->info.shape[own] == 1 && labels->extent[own] > 1;
+  bool agree, placed, reverse = false, chosen = labels->info.shape[own] == 1 && labels->extent[own] > 1;
   if (chosen) return NDR_OK;
   NDR_TRY(ndr_coordinates_agree(&dims, false, &agree));
   if (agree) return NDR_OK;
   if (!(labels->part_count && labels->series_dim == own)) NDR_TRY(ndr_coordinates_agree(&dims, true, &reverse));
-  if (!reverse) return labels->by_number ? NDR_OK : ndr_coordinates_fail(&dims, labels->where);
+  if (!reverse) {
+    NDR_TRY(place_by_longitude(dataset, d, labels, own, index, &placed));
+    return placed || labels->by_number ? NDR_OK : ndr_coordinates_fail(&dims, labels->where);
+  }
   for (int64_t k = 0; k < dataset->info.shape[d]; k++) index[k] = labels->info.shape[own] - 1 - index[k];
   return NDR_OK;
 }

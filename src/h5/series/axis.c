@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "h5/cf/angle.h"
 
@@ -65,6 +66,26 @@ bool ndr_axis_same_units(const ndr_axis *a, const ndr_axis *b) {
   return ndr_angle_radians(x) > 0 && ndr_angle_radians(x) == ndr_angle_radians(y);
 }
 
+/* By units that cannot be decoded, such as months since a date, or by the name of the dim. */
+static bool is_time(const ndr_axis *a) {
+  const char *units = a->units.units, *name = a->dataset->names[a->d];
+  return a->units.timed || (units && strstr(units, " since ")) || (name && strcasecmp(name, "time") == 0);
+}
+
+/* Names of one calendar are alike, and so are none and that of the standard one. */
+static bool same_calendar(const char *a, const char *b) {
+  ndr_calendar x, y;
+  if (ndr_calendar_parse(a, &x) && ndr_calendar_parse(b, &y))
+    return x == y || (ndr_calendar_is_gregorian(x) && ndr_calendar_is_gregorian(y));
+  return a && b && strcmp(a, b) == 0;
+}
+
+bool ndr_axis_counts_alike(const ndr_axis *a, const ndr_axis *b) {
+  const ndr_scale_units *x = &a->units, *y = &b->units;
+  if (ndr_axis_are_timed(a, b) || !(is_time(a) || is_time(b)) || !x->units || !y->units) return true;
+  return strcmp(x->units, y->units) == 0 && same_calendar(x->calendar, y->calendar);
+}
+
 bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i) {
   const ndr_time_units *x = &a->units.time, *y = &b->units.time;
   ndr_instant instant;
@@ -73,12 +94,22 @@ bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i) {
          (!ndr_axis_decode(a, i, &instant) || ndr_instant_is_gregorian(instant));
 }
 
+static bool same_words(const ndr_axis *a, const ndr_axis *b) {
+  return ndr_scale_units_same_words(&a->units, &b->units);
+}
+
+/* Of two numbers that are no instants; what is missing is so in any units. */
+static bool same_number(double x, double y, bool same_units) {
+  return (isnan(x) && isnan(y)) || (same_units && x == y);
+}
+
 /* Beyond 2^24 s, half a year, f32 does not have every second, so that a time in f32 may be next to the same one in f64.
  */
 static bool same_instant(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k) {
   ndr_instant x, y;
   bool dated[] = {ndr_axis_decode(a, i, &x), ndr_axis_decode(b, k, &y)};
-  if (!dated[0] || !dated[1]) return dated[0] == dated[1];
+  if (!dated[0] && !dated[1]) return same_number(a->values[i], b->values[k], same_words(a, b));
+  if (!dated[0] || !dated[1]) return false;
   double apart = (double)(x.day - y.day) * 86400e6 + (double)(x.microsecond - y.microsecond);
   return fabs(apart) <= precision(a, i) * (double)a->units.time.unit + precision(b, k) * (double)b->units.time.unit;
 }

@@ -110,6 +110,13 @@ static bool is_read(const ndr_problem *problem, int array) {
   return false;
 }
 
+/* Whether an operator adds it to the dataset, or the like, and does not only weigh the dataset by it. */
+static bool is_mixed(const ndr_problem *problem, int array) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (ndr_operator_mixes(problem->ops[i], array)) return true;
+  return false;
+}
+
 /* Arrays with the role NDR_WITH beyond those that are wanted belong to the condition. */
 static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
                             ndr_role role, int wanted, int *found) {
@@ -157,7 +164,7 @@ static void remark_units(const ndr_h5_dataset *dataset, const ndr_h5_dataset *ar
   ndr_hdf_scope scope;
   remarks.told = NULL;
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_remark(&remarks, "%s: its units are '%.80s', those of %s are '%.80s', and operators take both as they are",
+  ndr_remark(&remarks, "%s: its units are '%.80s', those of %s are '%.80s', and both are taken as they are",
              array->where, other, dataset->where, own);
   ndr_hdf_leave(&scope);
   ndr_remarks_free(&remarks);
@@ -179,7 +186,7 @@ static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset,
     NDR_TRY(add_operand(operands, NDR_WITH, i, array->dtype));
     if (!is_read(problem, i - first + 1)) continue;
     operands->masked |= array->dataset && array->dataset->info.masked;
-    remark_units(dataset, array->dataset);
+    if (is_mixed(problem, i - first + 1)) remark_units(dataset, array->dataset);
   }
   return NDR_OK;
 }
@@ -194,7 +201,12 @@ static ndr_status make(ndr_besides *operands, const ndr_h5_dataset *dataset, con
   NDR_TRY(add_own_weights(operands, dataset, options));
   NDR_TRY(add_roles(operands, dataset, options, NDR_WEIGHTS, 1, &weights));
   NDR_TRY(add_with(operands, dataset, problem, options));
-  return options->where ? ndr_condition_parse(operands, options->where, &dataset->info) : NDR_OK;
+  if (!options->where) return NDR_OK;
+  NDR_TRY(ndr_condition_parse(operands, options->where, &dataset->info));
+  const ndr_condition *c = &operands->condition;
+  for (int i = 0; i < c->count && c->of_elements; i++)
+    if (ndr_operator_mixes(c->op, i + 1)) remark_units(dataset, operands->arrays[c->arrays[i]].dataset);
+  return NDR_OK;
 }
 
 ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, const ndr_problem *problem,

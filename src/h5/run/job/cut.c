@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "h5/file/dims.h"
+#include "h5/run/job/pair_coordinates.h"
 #include "h5/series/join.h"
 
 /* A dataset, or a series of `count` parts. */
@@ -18,8 +19,7 @@ bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d) {
   return dataset->part_count && dataset->series_dim == d && ndr_series_is_sides(dataset);
 }
 
-/* Whether the dataset has less of dim d than its file, or has it in another order. */
-static bool is_part(const ndr_h5_dataset *dataset, int d) {
+bool ndr_cut_is_part(const ndr_h5_dataset *dataset, int d) {
   if (ndr_cut_is_sides(dataset, d)) return true;
   if (dataset->part_count && dataset->series_dim == d) return false;
   return dataset->from[d] != 0 || dataset->step[d] != 1 || dataset->info.shape[d] != dataset->extent[d];
@@ -27,7 +27,7 @@ static bool is_part(const ndr_h5_dataset *dataset, int d) {
 
 static bool is_whole(const ndr_beside *array, int i) {
   const ndr_h5_dataset *own = array->dataset;
-  return !(own->part_count && own->series_dim == i) && !is_part(own, i);
+  return !(own->part_count && own->series_dim == i) && !ndr_cut_is_part(own, i);
 }
 
 static ndr_status compare(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, double *values,
@@ -52,11 +52,15 @@ ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_data
   return status == NDR_ERR_DIMS ? NDR_OK : status;
 }
 
+/* Coordinates stay as the file has them. */
+static void cut_run(ndr_h5_dataset *own, int i, int64_t from, int64_t step, int64_t count) {
+  own->from[i] = from;
+  own->step[i] = step;
+  own->info.shape[i] = count;
+}
+
 static void cut_dim(ndr_h5_dataset *own, int i, const ndr_h5_dataset *part, int d) {
-  own->from[i] = part->from[d];
-  own->step[i] = part->step[d];
-  own->turn[i] = part->turn[d];
-  own->info.shape[i] = part->info.shape[d];
+  cut_run(own, i, part->from[d], part->step[d], part->info.shape[d]);
 }
 
 /* Room for a copy of the array's dataset in `count` parts, or in none. */
@@ -76,51 +80,85 @@ static copies *copy(ndr_beside *array, int count) {
   return made;
 }
 
-/* Makes a series of the two sides of the seam along dim i, as the dataset is one along dim d. */
-static void cut_sides(copies *made, int i, const ndr_h5_dataset *dataset, int d) {
+/* What is cut of an array. */
+typedef struct {
+  bool cuts[NDR_MAX_DIMS], any;
+  int64_t start[NDR_MAX_DIMS]; /* where a part by place begins, which goes on around the end; -1: it is by index */
+  int seam;                    /* the dim with two sides; -1: none */
+} cut;
+
+/* Makes a series of the two sides of the seam along dim i: those of the part by place, or as the dataset is one along
+ * dim d. */
+static void cut_sides(copies *made, int i, int64_t start, const ndr_h5_dataset *dataset, int d) {
+  const int64_t count = dataset->info.shape[d], first = made->whole.extent[i] - start;
   made->whole.part_count = 2;
   made->whole.series_dim = i;
-  made->whole.info.shape[i] = dataset->info.shape[d];
-  for (int p = 0; p < 2; p++) cut_dim(&made->parts[p], i, dataset->parts[p], d);
+  made->whole.info.shape[i] = count;
+  for (int p = 0; p < 2; p++)
+    if (start < 0)
+      cut_dim(&made->parts[p], i, dataset->parts[p], d);
+    else
+      cut_run(&made->parts[p], i, p ? 0 : start, 1, p ? count - first : first);
 }
 
-/* Which dims of the array are to be cut, and which of these on both sides of a seam; -1: none. */
-static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *dataset, bool *cuts, bool *any, int *seam) {
-  *any = false;
-  *seam = -1;
+static void cut_whole(ndr_h5_dataset *own, int i, int64_t start, const ndr_h5_dataset *dataset, int d) {
+  cut_run(own, i, start < 0 ? dataset->from[d] : start, dataset->step[d], dataset->info.shape[d]);
+}
+
+/* Finds the part of dim i, which is to be cut. Of one dim it can go around the end, in steps of 1. */
+static ndr_status find_place(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
+  const int d = array->dims[i];
+  const ndr_h5_dataset *first = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;
+  const int64_t step = first->step[d], count = dataset->info.shape[d];
+  int64_t start = -1;
+  if (!array->dataset->by_number)
+    NDR_TRY(ndr_coordinates_find_start(&(ndr_paired_dims){dataset, d, array->dataset, i, NULL}, first->from[d], step,
+                                       &start));
+  const bool around = start >= 0 && start + (count - 1) * step >= array->shape[i];
+  if (around && (step > 1 || c->seam >= 0 || (first == dataset && ndr_series_is_sides(dataset)))) start = -1;
+  if (start < 0 ? ndr_cut_is_sides(dataset, d) : around) c->seam = i;
+  c->start[i] = start;
+  return NDR_OK;
+}
+
+/* Which dims of the array are to be cut, and how. */
+static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *dataset, cut *c) {
+  *c = (cut){.seam = -1};
   for (int i = 0; array->dataset && i < array->ndim; i++) {
     int d = array->dims[i];
     bool done = false;
     const ndr_h5_dataset *file = d >= 0 && dataset->part_count ? dataset->parts[0] : dataset;
-    cuts[i] = d >= 0 && is_part(dataset, d) && is_whole(array, i) && array->shape[i] == file->extent[d];
-    if (cuts[i] && ndr_cut_is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
-    cuts[i] = cuts[i] && !done;
-    *any |= cuts[i];
-    if (cuts[i] && ndr_cut_is_sides(dataset, d)) *seam = i;
+    c->cuts[i] = d >= 0 && ndr_cut_is_part(dataset, d) && is_whole(array, i) && array->shape[i] == file->extent[d];
+    if (c->cuts[i] && ndr_cut_is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
+    c->cuts[i] = c->cuts[i] && !done;
+    c->any |= c->cuts[i];
+    if (c->cuts[i]) NDR_TRY(find_place(array, i, dataset, c));
   }
   return NDR_OK;
 }
 
 ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   char called[NDR_DIM_TEXT];
-  bool cuts[NDR_MAX_DIMS] = {false}, any;
-  int seam;
-  NDR_TRY(find_cuts(array, dataset, cuts, &any, &seam));
-  if (!any) return NDR_OK;
+  cut c;
+  NDR_TRY(find_cuts(array, dataset, &c));
+  if (!c.any) return NDR_OK;
   int count = array->dataset->part_count;
-  if (seam >= 0 && count)
+  if (c.seam >= 0 && count)
     return ndr_fail(NDR_ERR_DIMS, "%s: files that follow each other cannot be cut on both sides of the seam of %s",
-                    what, ndr_dim_text(array->dims[seam], dataset->info.dim_names, called));
-  if (seam >= 0) count = 2;
+                    what, ndr_dim_text(array->dims[c.seam], dataset->info.dim_names, called));
+  if (c.seam >= 0) count = 2;
   copies *made = copy(array, count);
   if (!made) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", what);
-  if (seam >= 0) cut_sides(made, seam, dataset, array->dims[seam]);
+  if (c.seam >= 0) cut_sides(made, c.seam, c.start[c.seam], dataset, array->dims[c.seam]);
   for (int i = 0; i < array->ndim; i++) {
-    if (cuts[i] && i != seam) cut_dim(&made->whole, i, dataset, array->dims[i]);
-    for (int p = 0; cuts[i] && i != seam && p < count; p++) cut_dim(&made->parts[p], i, dataset, array->dims[i]);
+    if (!c.cuts[i]) continue;
+    array->by_place[i] = c.start[i] >= 0;
+    if (i == c.seam) continue;
+    cut_whole(&made->whole, i, c.start[i], dataset, array->dims[i]);
+    for (int p = 0; p < count; p++) cut_whole(&made->parts[p], i, c.start[i], dataset, array->dims[i]);
   }
   memcpy(array->shape, made->whole.info.shape, sizeof array->shape);
-  memcpy(array->cut_along, cuts, sizeof cuts);
+  memcpy(array->cut_along, c.cuts, sizeof c.cuts);
   return NDR_OK;
 }
 

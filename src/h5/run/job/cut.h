@@ -9,11 +9,15 @@
  * false also where either has no coordinates. */
 ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, bool *done);
 
+/* Whether the dataset has less of dim d than its file, or has it in another order. */
+bool ndr_cut_is_part(const ndr_h5_dataset *dataset, int d);
+
 /* Whether dim d of a dataset is the two sides of a seam. */
 bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d);
 
 /* Along each dim that is as long as the file's dim of which the dataset is a part, takes the same part of an array
- * whose dims are known: array->dataset is then a copy that array->cut holds. Arrays in memory, and those that are parts
+ * whose dims are known: array->dataset is then a copy that array->cut holds. Of longitudes that is the part with the
+ * same coordinates, else, and if none has them, that with the same indices. Arrays in memory, and those that are parts
  * already, stay as they are. `what` names the array in errors. */
 ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what);
 

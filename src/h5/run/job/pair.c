@@ -118,8 +118,8 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
   if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
-    if (d < 0 || has_any_place(array, i, dataset)) continue;
-    if (!ndr_cut_is_sides(dataset, d) || !ndr_cut_is_sides(own, i)) {
+    if (d < 0 || array->by_place[i] || has_any_place(array, i, dataset)) continue;
+    if (!array->cut_along[i] || !ndr_cut_is_sides(dataset, d)) {
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;
     }

@@ -61,7 +61,28 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
   axes a;
   *agree = true;
   ndr_status status = enter(&a, dims);
-  if (status == NDR_OK && are_there(&a)) *agree = find_difference(&a, reverse) < 0;
+  if (status == NDR_OK && are_there(&a))
+    *agree = find_difference(&a, reverse) < 0 && (steps_of(&a.own) == 0 || ndr_axis_counts_alike(&a.own, &a.other));
+  leave(&a);
+  return status;
+}
+
+/* Whether all steps of the dataset are in the array from `start` on. */
+static bool begins_at(const axes *a, int64_t start, int64_t by) {
+  const int64_t count = steps_of(&a->other);
+  for (int64_t k = 0; k < steps_of(&a->own); k++)
+    if (!ndr_axis_same_place(&a->own, k, &a->other, ((start + k * by) % count + count) % count)) return false;
+  return true;
+}
+
+ndr_status ndr_coordinates_find_start(const ndr_paired_dims *dims, int64_t near, int64_t by, int64_t *start) {
+  axes a;
+  *start = -1;
+  ndr_status status = enter(&a, dims);
+  bool turns = status == NDR_OK && are_there(&a) && a.own.turn != 0 && a.own.turn == a.other.turn;
+  const int64_t count = turns && steps_of(&a.own) > 0 ? steps_of(&a.other) : 0;
+  for (int64_t k = 0; k < count && *start < 0; k++)
+    if (begins_at(&a, (near + k) % count, by)) *start = (near + k) % count;
   leave(&a);
   return status;
 }
@@ -145,7 +166,7 @@ static void write_common(const axes *a, const char *dim, char text[NDR_PART_HINT
   if (!find_ends(&a->own, &low[0], &high[0]) || !find_ends(&a->other, &low[1], &high[1])) return;
   const end *first = low[0].at >= low[1].at ? &low[0] : &low[1], *last = high[0].at <= high[1].at ? &high[0] : &high[1];
   if (first->at > last->at) {
-    snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
+    if (a->own.turn == 0) snprintf(text, NDR_PART_HINT, "; they have no %s in common", dim);
     return;
   }
   const double rounding = 1e-3 * fmax(mean_step(low[0], high[0]), mean_step(low[1], high[1]));
@@ -181,11 +202,14 @@ static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_
   char *text[] = {own, other}, value[2][NDR_TIME_CHARS];
   ndr_axis_write(axis[0], k, value[0]);
   ndr_axis_write(axis[1], step, value[1]);
-  bool digits = strcmp(value[0], value[1]) == 0;
+  bool digits = strcmp(value[0], value[1]) == 0, other_units = !ndr_axis_same_units(&a->own, &a->other);
+  bool other_words = !ndr_scale_units_same_words(&a->own.units, &a->other.units);
   for (int n = 0; n < 2; n++) {
     const ndr_scale_units *units = &axis[n]->units;
+    ndr_instant instant;
+    bool dated = units->timed && ndr_axis_decode(axis[n], n ? step : k, &instant);
     if (digits) snprintf(value[n], NDR_TIME_CHARS, "%.17g", axis[n]->values[n ? step : k]);
-    bool named = !ndr_axis_same_units(&a->own, &a->other) && units->units && !units->timed;
+    bool named = !dated && units->units && (units->timed ? other_words : other_units);
     snprintf(text[n], VALUE_TEXT, "%s%s%.50s", value[n], named ? " " : "", named ? units->units : "");
   }
 }
@@ -218,6 +242,21 @@ static ndr_status fail_calendar(const axes *a, const char *dim, const char *what
                   ndr_calendar_name(a->own.units.time.calendar));
 }
 
+/* "'months since 2001-01-01' of the calendar noleap" */
+static void write_units(const ndr_axis *axis, char text[VALUE_TEXT]) {
+  const ndr_scale_units *u = &axis->units;
+  snprintf(text, VALUE_TEXT, "'%.50s'%s%.20s", u->units ? u->units : "", u->calendar ? " of the calendar " : "",
+           u->calendar ? u->calendar : "");
+}
+
+static ndr_status fail_units(const axes *a, const char *dim, const char *what) {
+  char own[VALUE_TEXT], other[VALUE_TEXT];
+  write_units(&a->own, own);
+  write_units(&a->other, other);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s counts %s, that of %s counts %s; " BY_NUMBER, what, dim, other,
+                  a->own.dataset->where, own);
+}
+
 /* The file that has the step, where files follow each other along the dim; else the dataset. */
 static const ndr_h5_dataset *file_of(const ndr_axis *axis, int64_t step) {
   const ndr_h5_dataset *dataset = axis->dataset;
@@ -248,6 +287,7 @@ ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what) {
   ndr_status status = enter(&a, dims);
   int64_t k = status == NDR_OK && are_there(&a) ? find_difference(&a, false) : -1;
   ndr_scale_name_dim(dims->array, dims->i, dim);
+  if (status == NDR_OK && are_there(&a) && k < 0) status = fail_units(&a, dim, what);
   if (k >= 0) status = same_calendar(&a, k) ? fail_value(&a, k, dim, what) : fail_calendar(&a, dim, what);
   leave(&a);
   return status;

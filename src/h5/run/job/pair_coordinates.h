@@ -18,6 +18,12 @@ typedef struct ndr_paired_dims {
  * longitudes by whole turns. What has no coordinates agrees with anything. Takes the lock. */
 ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool *agree);
 
+/* For longitudes, of which the dataset has a part, and the array all: sets *start to the step of the array that is
+ * paired with the dataset's first, so that each of the next ones, `by` steps further (or back, if that is negative) and
+ * around the end of the array, is of the place of the dataset's next. `near` is a likely one. -1: there is none. Takes
+ * the lock. */
+ndr_status ndr_coordinates_find_start(const ndr_paired_dims *dims, int64_t near, int64_t by, int64_t *start);
+
 /* Fails with a sentence that names the first step at which they do not agree, and what can be done about it. `what`
  * names the array. Takes the lock. */
 ndr_status ndr_coordinates_fail(const ndr_paired_dims *dims, const char *what);

@@ -46,14 +46,15 @@ static const char *const elements[] = {
 static const char *const missing[] = {"_FillValue", "missing_value", NULL};
 static const char *const kinds[] = {"standard_name", "calendar", NULL};
 
-/* A result may lie outside actual_range, which is the range of the input's elements. `location` is a place on a mesh,
- * and is copied only with the mesh. */
+/* A result may lie outside actual_range, which is the range of the input's elements. The input's long_name does not say
+ * what an operator of one's own has made of it. `location` is a place on a mesh, and is copied only with the mesh. */
 static bool keeps(void *user, const char *name) {
   const ndr_label *label = user;
   const ndr_h5_dataset *source = label->source;
   bool element = label->op == NDR_MIN || label->op == NDR_MAX;
   if (source->field) return false; /* they tell of the table */
   if (is_listed(name, own) || strcmp(name, "actual_range") == 0) return false;
+  if (strcmp(name, "long_name") == 0 && ndr_op_texts_exist(label->op)) return false;
   if (strcmp(name, "location") == 0 && ndr_header_has_attribute(source->id, "mesh") > 0) return false;
   if (is_listed(name, missing) && ndr_label_may_miss(label)) return false;
   if (is_listed(name, packing)) return ndr_cf_attributes_is_packed(label->op) && !source->unpack.scaled;

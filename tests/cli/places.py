@@ -1,24 +1,20 @@
 #!/usr/bin/python3
-"""How h5gpured pairs arrays beside a dataset with it, by their coordinates: pairing.py TOOL
+"""Pairs the elements of arrays beside a dataset by their coordinates: places.py TOOL
 
-Coordinates that agree, that differ, and that lie in reverse in one of the files. Exits 77 without h5py.
+What differs is refused in a line that names both coordinates; what lies in reverse is turned; parts of longitudes are cut by their
+places. Exits 77 without h5py.
 """
+import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
+import tempfile
 
-from problems import case_count, run_in_folder, skip
-
-try:
-    import h5py
-    import numpy as np
-except ImportError:
-    skip("python3-h5py is not installed")
-
-NAMES = ("time", "lat", "lon")
-RMSE = "rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)"
+from besides import NAMES, RMSE, Failures, h5py, np
+from problems import case_count
 
 
 def write_axes(path, axes, make, chunks=None):
@@ -40,7 +36,7 @@ def number_elements(name, shape):
     return count % 3 if name == "k" else count.astype("f4")
 
 
-def check_coordinates(tool, folder, problems):
+def try_coordinates(tool, folder, failures):
     """What is beside a dataset and has other coordinates is refused: the first place that differs is named, or the calendars, and
     what can be done. --pair-by-number pairs it all the same. Rounding, and whole turns, are no difference."""
     lat, lon, time = np.arange(-60.0, 61, 30), np.arange(0.0, 360, 45), np.arange(4.0) * 30 + 15.1
@@ -76,7 +72,8 @@ def check_coordinates(tool, folder, problems):
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, "lat": (np.float32(values + 0.1), north)}, number_elements)
         result = subprocess.run([tool, "--where", f"{name}.nc:/y", "own.nc:/x"], capture_output=True, text=True, timeout=60, cwd=folder)
         if result.returncode != 1 or result.stderr != f"h5gpured: own.nc:/x: --where {name}.nc:/y: {expected}\n":
-            problems.append(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+            failures.count += 1
+            print(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
     for name, (axes, expected) in others.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, **axes}, number_elements)
         for options, title in ((["--where", f"{name}.nc:/y"], f"--where {name}.nc:/y"), (["--weights", f"{name}.nc:/y"], f"--weights {name}.nc:/y"),
@@ -88,7 +85,8 @@ def check_coordinates(tool, folder, problems):
                 result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
                 said = f"h5gpured: own.nc:/x: {title}: {expected}" if title[2] == "w" else expected
                 if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
-                    problems.append(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+                    failures.count += 1
+                    print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
     # By number goes what differs: latitudes in reverse are turned all the same.
     turned = {**own, "lat": (lat[::-1] + 0.1, north), "time": others["noleap"][0]["time"]}
     write_axes(os.path.join(folder, "turned.nc"), turned, lambda name, shape: number_elements(name, shape)[:, ::-1])
@@ -99,22 +97,25 @@ def check_coordinates(tool, folder, problems):
             answer = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
             answers.append(answer.stdout.split("\n", 1)[1:])  # the first line names the file
         if answers[0] != answers[1] or not answers[0] or not answers[0][0]:
-            problems.append(f"{options} by number: {answers}")
+            failures.count += 1
+            print(f"{options} by number: {answers}")
     # The only time of a file is repeated over many, and is the same beside one that is selected of them.
     write_axes(os.path.join(folder, "fixed.nc"), {**own, "time": (time[2:3] + 500, standard)}, number_elements)
     for part in ("", "[1]", "[1:2]"):
         command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=fixed.nc:/y", f"own.nc:/x{part}"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
         if result.returncode or result.stderr or not result.stdout.endswith("d         1600\n" if part else "d         9600\n"):
-            problems.append(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}', {result.stdout}")
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}', {result.stdout}")
     for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
         command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
         if result.returncode or result.stderr:
-            problems.append(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
 
 
-def check_endless_coordinates(tool, folder, problems):
+def try_endless_coordinates(tool, folder, failures):
     """The last class of sizes ends at infinity: the others are compared all the same, and turned."""
     sizes = np.array([0, 0.1, 2, np.inf])
     others = {"same": (sizes, ""), "f32": (np.float32(sizes), ""), "reverse": (sizes[::-1], ""), "other": (sizes + [0, 1, 0, 0], "its size[1] is 1.1, "),
@@ -125,10 +126,11 @@ def check_endless_coordinates(tool, folder, problems):
         command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", f"y={name}.nc:/x", "own.nc:/x"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
         if (expected not in result.stderr or result.returncode != 1) if expected else result.stderr or result.stdout.split()[-1] != "0":
-            problems.append(f"{command}: '{result.stderr.strip()}', {result.stdout} instead of '{expected}'")
+            failures.count += 1
+            print(f"{command}: '{result.stderr.strip()}', {result.stdout} instead of '{expected}'")
 
 
-def check_turned(tool, folder, problems):
+def try_turned(tool, folder, failures):
     """What lies in its file in reverse is paired by its coordinates: all answers are those of the array as the dataset lies."""
     rng, choose = np.random.default_rng(11), random.Random(11)
     for number in range(case_count(8)):
@@ -161,10 +163,11 @@ def check_turned(tool, folder, problems):
                 result = subprocess.run(command, capture_output=True, text=True, timeout=60)
                 answers.append((result.returncode, result.stdout, result.stderr))
             if answers[0] != answers[1] or answers[0][0] or answers[0][2]:
-                problems.append(f"{command}, turned {turned}: {answers[1]} instead of {answers[0]}")
+                failures.count += 1
+                print(f"{command}, turned {turned}: {answers[1]} instead of {answers[0]}")
 
 
-def check_turned_series(tool, folder, problems):
+def try_turned_series(tool, folder, failures):
     """Files that follow each other, whose latitudes lie in reverse; a time that does is refused."""
     rng = np.random.default_rng(5)
     values = {name: rng.random((6, 3, 4)).astype("f4") for name in "xyk"}
@@ -177,14 +180,16 @@ def check_turned_series(tool, folder, problems):
     answers = [subprocess.run([*common, *(word for name in names for word in ("--with", f"y={name}.nc:/y"))], capture_output=True, text=True, timeout=60,
                               cwd=folder) for names in (["all"], ["first", "last"], ["last", "first"], ["back", "start"])]
     if answers[1].stdout.split('"data"')[1:] != answers[0].stdout.split('"data"')[1:] or answers[0].returncode or answers[1].stderr:
-        problems.append(f"turned files: {answers[1]} instead of {answers[0]}")
+        failures.count += 1
+        print(f"turned files: {answers[1]} instead of {answers[0]}")
     for answer, difference in zip(answers[2:], ("its time[0] is 2, that of all.nc:/x is 0",
                                                 "its time[0] is 5, that of all.nc:/x is 0; its files have them in reverse")):
         if answer.returncode != 1 or not answer.stderr.endswith(f"{difference}; --pair-by-number pairs them all the same\n"):
-            problems.append(f"files in another order: {answer} instead of {difference}")
+            failures.count += 1
+            print(f"files in another order: {answer} instead of {difference}")
 
 
-def check_turned_seam(tool, folder, problems):
+def try_turned_seam(tool, folder, failures):
     """Beside a part across the seam, longitudes in reverse are refused for arrays, and turned for labels."""
     lon = np.arange(0.0, 360, 45)
     values = number_elements("k", (3, lon.size))
@@ -201,8 +206,85 @@ def check_turned_seam(tool, folder, problems):
             kept = values[:, [6, 7, 0, 1, 2]]
             right = right and json.loads(result.stdout)["data"] == [label * int((kept == label).sum()) for label in range(3)]
         if result.returncode != status or not right:
-            problems.append(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
+            failures.count += 1
+            print(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
-if __name__ == "__main__":
-    sys.exit(run_in_folder(check_coordinates, check_endless_coordinates, check_turned, check_turned_series, check_turned_seam))
+def try_places(tool, folder, failures):
+    """Beside a part of longitudes, arrays of all of them are cut by their coordinates, wherever their files begin. What lies between
+    the places, and beside a seam what lies in reverse, is refused with a coordinate that its file has; labels in reverse are turned."""
+    east, lon = {"units": "degrees_east"}, np.arange(0.0, 360, 30)
+    for name, axis in {"own": lon, "west": lon - 180, "shift": lon + 60, "reverse": lon[::-1], "between": lon - 165}.items():
+        values = number_elements("x", (3, lon.size))[:, (axis // 30).astype(int) % lon.size]
+        write_axes(os.path.join(folder, f"{name}.nc"), {"time": (np.arange(3.0), {}), "lon": (axis, east)},
+                   lambda kind, _: values.astype("i4") % 5 if kind == "k" else values)
+    reads = (["--with", "y={}:/y", "--op", "d(x, y): s += abs(x - y), n += 1 -> n + 1000 * s"], ["--where", "{}:/k", "--op", "sum"],
+             ["--weights", "{}:/y", "--op", "mean"], ["--by", "time,lon:{}:/k", "--op", "sum"])
+    for dataset in ("own.nc:/x[lon=330:60]", "own.nc:/x[lon=-90:90]", "own.nc:/x[lon=-180:150]", "own.nc:/x[lon=30:150]", "own.nc:/x[:,2:6:2]",
+                    "west.nc:/x[lon=150:210]", "west.nc:/x[lon=-60:60]"):
+        for options, memory in itertools.product(reads, ([], ["--memory", "20K"])):
+            wanted = None
+            for beside in ("own", "west", "shift", "reverse", "between"):
+                command = [tool, "--json", *memory, *(option.format(f"{beside}.nc") for option in options), dataset]
+                result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+                found = result.stdout.split('"data":')[-1]
+                wanted = wanted or found
+                may_fail = beside == "between" or (beside == "reverse" and options[0] != "--by")
+                named = re.search(r"its lon\[\d+\] is (-?\d+),", result.stderr)
+                fails = may_fail and result.returncode == 1 and named and -180 <= float(named[1]) <= 390
+                if not fails and (found != wanted or result.returncode or beside == "between"):
+                    failures.count += 1
+                    print(f"{command}: {found} '{result.stderr.strip()}' instead of {wanted}")
+            if options[0] == "--with" and not 0 < json.loads(wanted[:-2])[0] < 1000:  # elements, without a difference
+                failures.count += 1
+                print(f"{dataset}: {wanted}")
+    # Both are parts across a seam, which lies elsewhere.
+    command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=shift.nc:/y[lon=-90:90]", "own.nc:/x[lon=-90:90]"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+    if result.returncode or result.stdout.split()[-1] != "0":
+        failures.count += 1
+        print(f"{command}: {result}")
+
+
+def try_times_that_cannot_be_decoded(tool, folder, failures):
+    """They are compared as numbers, of the same units and calendar."""
+    days, months, martian = "days since 2001-01-01", "months since 2001-01-01", {"calendar": "martian"}
+    files = {"days": (days, {}, 1), "none": (None, {}, 1), "foo": ("foo", {}, 1), "bar": ("bar", {}, 1), "months": (months, {}, 1), "later": ("months since 2002-01-01", {}, 1),
+             "standard": (months, {"calendar": "proleptic_gregorian"}, 1), "noleap": (months, {"calendar": "noleap"}, 1), "mars": (days, martian, 1),
+             "venus": (days, {"calendar": "venusian"}, 1), "far": (days, {}, 1e30), "hours": ("hours since 2001-01-01", {}, 1e30)}
+    for name, (units, more, step) in files.items():
+        described = more | ({"units": units} if units else {})
+        write_axes(os.path.join(folder, f"{name}.nc"), {"time": ([step, 2 * step, 4 * step], described)}, number_elements)
+    write_axes(os.path.join(folder, "further.nc"), {"time": ([1e30, 2e30, 5e30], {"units": days})}, number_elements)
+    for own, other, expected in (
+            *((name, name, "") for name in files), ("foo", "none", ""), ("none", "days", ""), ("months", "standard", ""),
+            ("foo", "bar", "its time counts 'bar', that of foo.nc:/x counts 'foo'; "), ("days", "foo", "its time counts 'foo', that of days.nc:/x counts 'days since 2001-01-01'; "),
+            ("days", "months", "its time counts 'months since 2001-01-01', that of days.nc:/x counts 'days since 2001-01-01'; "),
+            ("months", "later", "its time counts 'months since 2002-01-01', that of months.nc:/x counts 'months since 2001-01-01'; "),
+            ("months", "noleap", "its time counts 'months since 2001-01-01' of the calendar noleap, that of months.nc:/x counts 'months since 2001-01-01'; "),
+            ("mars", "venus", "its time counts 'days since 2001-01-01' of the calendar venusian, that of mars.nc:/x counts 'days since 2001-01-01' of the calendar martian; "),
+            ("far", "further", "its time[2] is 5e+30, that of far.nc:/x is 4e+30; "),
+            ("far", "hours", "its time[0] is 1e+30 hours since 2001-01-01, that of far.nc:/x is 1e+30 days since 2001-01-01; ")):
+        for options in (["--where", f"{other}.nc:/y"], ["--by", f"time:{other}.nc:/k"], ["--where", f"{other}.nc:/y", "--pair-by-number"]):
+            command = [tool, "--op", "sum", *options, f"{own}.nc:/x"]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+            wanted = "" if "--pair-by-number" in options else expected
+            if (wanted not in result.stderr or result.returncode != 1) if wanted else result.returncode or result.stderr:
+                failures.count += 1
+                print(f"{command}: {result.returncode}, '{result.stderr.strip()}' instead of '{wanted}'")
+
+
+def main():
+    tool, failures = os.path.abspath(sys.argv[1]), Failures()
+    with tempfile.TemporaryDirectory() as folder:
+        try_coordinates(tool, folder, failures)
+        try_endless_coordinates(tool, folder, failures)
+        try_turned(tool, folder, failures)
+        try_turned_series(tool, folder, failures)
+        try_turned_seam(tool, folder, failures)
+        try_places(tool, folder, failures)
+        try_times_that_cannot_be_decoded(tool, folder, failures)
+    sys.exit(1 if failures.count else 0)
+
+
+main()

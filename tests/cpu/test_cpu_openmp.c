@@ -1,0 +1,154 @@
+/* Work in the program's own OpenMP threads: they take it where they poll, and only there. CTest runs this twice, with
+ * threads that poll for ever (OMP_WAIT_POLICY=active) and with threads that sleep. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cpu/openmp.h"
+#include "support/cases.h"
+#include "support/suite.h"
+
+enum { THREADS = 2, TRIES = 20000, LONG_JOB = 1000000000, SHORT_JOB = 1000 };
+
+static atomic_int met;
+
+/* Starts OpenMP's threads, or finds them there. */
+static void run_region(void) {
+#pragma omp parallel num_threads(THREADS)
+  atomic_fetch_add(&met, 1);
+}
+
+typedef struct numbered {
+  atomic_int begun[THREADS], inside;
+} numbered;
+
+static void mark(void *context, int thread) {
+  numbered *n = context;
+  atomic_fetch_add(&n->inside, 1);
+  atomic_fetch_add(&n->begun[thread], 1);
+  usleep(50);
+  atomic_fetch_sub(&n->inside, 1);
+}
+
+/* On a busy machine a thread that polls may have no core at the moment. This one keeps its own. */
+static bool runs(numbered *n, int tries) {
+  for (int i = 0; i < tries; i++) {
+    if (ndr_openmp_run(THREADS, 0, LONG_JOB, mark, n)) return true;
+    const double end = test_clock() + 1e-4;
+    while (test_clock() < end) continue;
+  }
+  return false;
+}
+
+static long count_threads(void) {
+  struct stat folder;
+  return stat("/proc/self/task", &folder) == 0 ? (long)folder.st_nlink : 0;
+}
+
+static bool polls(void) {
+  const char *policy = getenv("OMP_WAIT_POLICY");
+  return policy && strcmp(policy, "active") == 0;
+}
+
+START_TEST(threads_that_poll_do_the_work) {
+  run_region();
+  const long threads = count_threads();
+  for (int i = 0; i < 50; i++) {
+    numbered n = {.inside = 0};
+    ck_assert_int_eq(runs(&n, TRIES), 1);
+    ck_assert_int_eq(atomic_load(&n.inside), 0);
+    for (int thread = 0; thread < THREADS; thread++) ck_assert_int_eq(atomic_load(&n.begun[thread]), 1);
+  }
+  ck_assert_int_eq(count_threads(), threads);
+}
+END_TEST
+
+START_TEST(threads_that_sleep_are_left_alone) {
+  numbered n = {.inside = 0};
+  run_region();
+  usleep(50000);
+  ck_assert_int_eq(runs(&n, 50), 0);
+  ck_assert_int_eq(atomic_load(&n.begun[0]), 0);
+}
+END_TEST
+
+START_TEST(short_work_and_an_awake_pool_are_no_matter_for_them) {
+  numbered n = {.inside = 0};
+  run_region();
+  for (int i = 0; i < 50; i++) {
+    ck_assert(!ndr_openmp_run(THREADS, 0, SHORT_JOB, mark, &n));
+    ck_assert(!ndr_openmp_run(THREADS, THREADS - 1, LONG_JOB / 200, mark, &n));
+  }
+  ck_assert_int_eq(atomic_load(&n.begun[0]), 0);
+}
+END_TEST
+
+/* A region within a region has one thread. */
+START_TEST(a_caller_within_a_region_keeps_the_pool) {
+  atomic_int begun = 0;
+#pragma omp parallel num_threads(THREADS)
+  {
+#pragma omp single
+    {
+      numbered n = {.inside = 0};
+      for (int i = 0; i < 50; i++) atomic_fetch_add(&begun, ndr_openmp_run(THREADS, 0, LONG_JOB, mark, &n));
+    }
+  }
+  ck_assert_int_eq(atomic_load(&begun), 0);
+}
+END_TEST
+
+/* Its first job may start threads, which are then there for nothing; the second goes to the pool. */
+static void *call_from_another(void *again) {
+  numbered n = {.inside = 0};
+  if (runs(&n, TRIES)) *(bool *)again = runs(&n, 50);
+  return NULL;
+}
+
+START_TEST(a_caller_without_openmp_threads_uses_the_pool) {
+  pthread_t thread;
+  bool again = true;
+  run_region();
+  ck_assert_int_eq(pthread_create(&thread, NULL, call_from_another, &again), 0);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_int_eq(again, 0);
+}
+END_TEST
+
+static void *stay_busy(void *nothing) {
+  for (;;) atomic_fetch_add(&met, 1);
+  return nothing;
+}
+
+/* GNU's library would wait for ever for threads that a child does not have, though others may run there. */
+START_TEST(a_child_has_none) {
+  int status = -1;
+  run_region();
+  const pid_t child = fork();
+  if (child == 0) {
+    numbered n = {.inside = 0};
+    pthread_t thread;
+    alarm(20);
+    _exit(pthread_create(&thread, NULL, stay_busy, NULL) != 0 || runs(&n, 200));
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("openmp");
+  if (polls())
+    suite_case(suite, "polling", 120, threads_that_poll_do_the_work,
+               short_work_and_an_awake_pool_are_no_matter_for_them, a_caller_within_a_region_keeps_the_pool,
+               a_caller_without_openmp_threads_uses_the_pool, a_child_has_none, NULL);
+  else
+    suite_case(suite, "sleeping", 120, threads_that_sleep_are_left_alone, NULL);
+  return suite_run(suite);
+}

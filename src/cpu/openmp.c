@@ -123,9 +123,9 @@ static int64_t read_clock(clockid_t clock) {
 
 /* Whether threads have run, since the last question, that are neither this one nor the pool's. The system brings the
  * times of running threads up to date a few hundred times a second. */
-static bool others_have_run(void) {
+static bool others_have_run(int64_t (*pool_time)(void)) {
   static int64_t last;
-  const int64_t own = read_clock(CLOCK_THREAD_CPUTIME_ID), pool = ndr_pool_time(),
+  const int64_t own = read_clock(CLOCK_THREAD_CPUTIME_ID), pool = pool_time(),
                 others = read_clock(CLOCK_PROCESS_CPUTIME_ID) - own - pool, before = last;
   last = others;
   return llabs(others - before) > 20000; /* the clocks are read one after the other */
@@ -197,14 +197,15 @@ static bool run_in(const library *l, job *j) {
 #define SHORT_NANOSECONDS 1000000
 #define LONG_NANOSECONDS 10000000
 
-bool ndr_openmp_run(int wanted, int awake, int64_t nanoseconds, ndr_pool_body *body, void *context) {
+bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
+                    void *context) {
   if (nanoseconds < SHORT_NANOSECONDS || (2 * awake >= wanted && nanoseconds < LONG_NANOSECONDS)) return false;
   if (atomic_load(&lost_threads)) return false;
   find_libraries();
   for (int i = 0; i < openmp.count; i++) {
     const library *l = &openmp.libraries[i];
     if (without_threads & 1u << i || l->inside() || 2 * l->threads() < wanted) continue;
-    if (!others_have_run() || !others_run(wanted + awake)) return false;
+    if (!others_have_run(pool_time) || !others_run(wanted + awake)) return false;
     if (!run_in(l, &(job){body, context, l->thread, wanted, 0})) without_threads |= 1u << i;
     return true;
   }
@@ -213,8 +214,9 @@ bool ndr_openmp_run(int wanted, int awake, int64_t nanoseconds, ndr_pool_body *b
 
 #else
 
-bool ndr_openmp_run(int wanted, int awake, int64_t nanoseconds, ndr_pool_body *body, void *context) {
-  (void)wanted, (void)awake, (void)nanoseconds, (void)body, (void)context;
+bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
+                    void *context) {
+  (void)wanted, (void)nanoseconds, (void)awake, (void)pool_time, (void)body, (void)context;
   return false;
 }
 

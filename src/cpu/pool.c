@@ -258,6 +258,17 @@ static void run_job(int count, int64_t nanoseconds, ndr_pool_body *body, void *c
   end_job();
 }
 
+/* Nanoseconds that the threads have run, all together. */
+static int64_t threads_time(void) {
+  int64_t all = 0;
+  struct timespec time;
+  clockid_t clock;
+  for (int i = 0; i < started; i++)
+    if (pthread_getcpuclockid(seats[i].thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
+      all += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+  return all;
+}
+
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {
   int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS, cancel;
   if (count < 2 || atomic_load(&stop) || atomic_exchange(&job.busy, true)) {
@@ -266,21 +277,11 @@ void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *co
   }
   /* A caller that is cancelled while it waits would leave threads that work on its memory. */
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  if (!ndr_openmp_run(count, started - atomic_load(&sleeping), nanoseconds, body, context))
+  if (!ndr_openmp_run(count, nanoseconds, started - atomic_load(&sleeping), threads_time, body, context))
     run_job(count, nanoseconds, body, context);
   job.last_end = now();
   atomic_store(&job.busy, false);
   pthread_setcancelstate(cancel, NULL);
-}
-
-int64_t ndr_pool_time(void) {
-  int64_t all = 0;
-  struct timespec time;
-  clockid_t clock;
-  for (int i = 0; i < started; i++)
-    if (pthread_getcpuclockid(seats[i].thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
-      all += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-  return all;
 }
 
 /* ---- forks, and the end ---- */

@@ -15,7 +15,4 @@ typedef void ndr_pool_body(void *context, int thread);
  * The work takes one thread about `nanoseconds`: threads that sleep are woken only where that pays. */
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context);
 
-/* Nanoseconds that the pool's threads have run, all together. For what a job is about to run. */
-int64_t ndr_pool_time(void);
-
 #endif

@@ -36,10 +36,14 @@ static void mark(void *context, int thread) {
   atomic_fetch_sub(&n->inside, 1);
 }
 
+static int64_t no_pool(void) {
+  return 0;
+}
+
 /* On a busy machine a thread that polls may have no core at the moment. This one keeps its own. */
 static bool runs(numbered *n, int tries) {
   for (int i = 0; i < tries; i++) {
-    if (ndr_openmp_run(THREADS, 0, LONG_JOB, mark, n)) return true;
+    if (ndr_openmp_run(THREADS, LONG_JOB, 0, no_pool, mark, n)) return true;
     const double end = test_clock() + 1e-4;
     while (test_clock() < end) continue;
   }
@@ -82,8 +86,8 @@ START_TEST(short_work_and_an_awake_pool_are_no_matter_for_them) {
   numbered n = {.inside = 0};
   run_region();
   for (int i = 0; i < 50; i++) {
-    ck_assert(!ndr_openmp_run(THREADS, 0, SHORT_JOB, mark, &n));
-    ck_assert(!ndr_openmp_run(THREADS, THREADS - 1, LONG_JOB / 200, mark, &n));
+    ck_assert(!ndr_openmp_run(THREADS, SHORT_JOB, 0, no_pool, mark, &n));
+    ck_assert(!ndr_openmp_run(THREADS, LONG_JOB / 200, THREADS - 1, no_pool, mark, &n));
   }
   ck_assert_int_eq(atomic_load(&n.begun[0]), 0);
 }
@@ -97,7 +101,7 @@ START_TEST(a_caller_within_a_region_keeps_the_pool) {
 #pragma omp single
     {
       numbered n = {.inside = 0};
-      for (int i = 0; i < 50; i++) atomic_fetch_add(&begun, ndr_openmp_run(THREADS, 0, LONG_JOB, mark, &n));
+      for (int i = 0; i < 50; i++) atomic_fetch_add(&begun, ndr_openmp_run(THREADS, LONG_JOB, 0, no_pool, mark, &n));
     }
   }
   ck_assert_int_eq(atomic_load(&begun), 0);

@@ -58,17 +58,28 @@ NDR_DEVICE void fold_row(const ndr_params &p, typename Op::Accumulator *a, const
   for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[c], index);
 }
 
-/* Folds fewer than 2 N of this thread's rows, of which `left` follow, in batches of a power of 2. */
+/* Folds N of this thread's rows. */
+template <class Op, reading HOW, int N>
+NDR_DEVICE void fold_loaded(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
+                            i64 stride, i64 index, i64 step) {
+  typename column<Op, HOW>::loaded loaded[N];
+#pragma unroll
+  for (int u = 0; u < N; u++, at += stride) loaded[u] = column<Op, HOW>::load(at);
+  fold_batch_of<Op, HOW, N>(p, a, loaded, index, step);
+}
+
+/* Folds fewer than 2 N of this thread's rows, of which `left` follow: N if there are as many, then half as many, and so
+ * on, the last three together. */
 template <class Op, reading HOW, int N>
 NDR_DEVICE void fold_last(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at, i64 stride,
                           i64 index, i64 step, int left, int rows) {
-  typedef column<Op, HOW> C;
+  if (N == 2 && left > 2 * rows) {
+    fold_loaded<Op, HOW, 3>(p, a, at, stride, index, step);
+    return;
+  }
   if (left > (N - 1) * rows) {
-    typename C::loaded loaded[N];
-#pragma unroll
-    for (int u = 0; u < N; u++, at += stride) loaded[u] = C::load(at);
-    fold_batch_of<Op, HOW, N>(p, a, loaded, index, step);
-    left -= N * rows, index += N * step;
+    fold_loaded<Op, HOW, N>(p, a, at, stride, index, step);
+    at += N * stride, left -= N * rows, index += N * step;
   }
   if constexpr (N > 1) fold_last<Op, HOW, N / 2>(p, a, at, stride, index, step, left, rows);
 }
@@ -114,6 +125,20 @@ NDR_DEVICE void fold_shifted_batch(const ndr_params &p, typename Op::Accumulator
   fold_batch_of<Op, READ_SHIFTED, UNROLL>(p, a, vector, index, step);
 }
 
+/* Folds the last N or fewer of this thread's rows, of which `left` follow, all at once. For bytes, whose columns are
+ * taken apart once a batch. */
+template <class Op, int N>
+NDR_DEVICE void fold_shifted_last(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
+                                  i64 stride, i64 index, i64 step, int left, int rows) {
+  if constexpr (N > 1) {
+    if (left <= (N - 1) * rows) {
+      fold_shifted_last<Op, N - 1>(p, a, at, stride, index, step, left, rows);
+      return;
+    }
+  }
+  fold_shifted_batch<Op, N>(p, a, at, stride, index, step);
+}
+
 /* As fold_rows. A batch that is not complete, or that reaches the array's end, is read two rows at a time, then one. */
 template <class Op, int UNROLL>
 NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
@@ -122,6 +147,12 @@ NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator 
   if (left > (UNROLL - 1) * rows && C::within(p, at + (UNROLL - 1) * stride)) {
     fold_shifted_batch<Op, UNROLL>(p, a, at, stride, index, step);
     return;
+  }
+  if constexpr (Op::sums_bytes) {
+    if (left <= (UNROLL - 1) * rows && C::within(p, at + (left - 1) / rows * stride)) {
+      fold_shifted_last<Op, UNROLL - 1>(p, a, at, stride, index, step, left, rows);
+      return;
+    }
   }
   if (left > UNROLL * rows) left = UNROLL * rows;
 #pragma unroll 1

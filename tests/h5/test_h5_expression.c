@@ -13,7 +13,7 @@ static void assert_words(const char *given, const char *wanted) {
   size_t used = 0;
   for (int length; (length = ndr_expression_word(&rest, &word)) > 0;)
     used += (size_t)snprintf(found + used, sizeof found - used, "%.*s%s ", length, word,
-                             ndr_expression_is_known(word, length) ? "+" : "");
+                             ndr_expression_is_builtin(word, length) ? "+" : "");
   ck_assert_str_eq(found, wanted);
   ck_assert_ptr_eq(rest, text + strlen(text));
   free(text);

@@ -370,7 +370,7 @@ bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_pa
     parts->value_counts[parts->parameter_count++] = count;
     used += count;
   }
-  ndr_operator_text_keep_read(parts->text, op);
+  ndr_operator_text_drop_unread(parts->text, op);
   return true;
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written without a file is in the first one. `quiet`: only to see whether it is there. */
+/* Opens a path; one without a file is in the first input. `quiet`: only to see whether it is there. */
 static bool open_beside(const h5gpured_options *options, const char *path, bool quiet, ndr_h5_dataset **from) {
   char *file, *unused;
   ndr_h5_access access = input_access(options);
-  access.raw = 0; /* which is about the elements that are weighed */
+  access.raw = 0; /* --raw is for the elements that are weighed */
   if (quiet) access.on_remark = NULL;
   if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
   if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;

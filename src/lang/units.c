@@ -22,8 +22,8 @@ static bool differ(double a, double b) {
 }
 
 /* Notes which arrays mix with array 0 where a and b are added or compared: those whose powers in a and b differ, if
- * array 0's do, too. But only where the powers in a and b have the same sum: else, as in x + y*z, arrays of the
- * same units would be wrong. */
+ * array 0's do, too. But only where the powers in a and b have the same sum: else, as in x + y*z, arrays of the same
+ * units would be wrong. */
 static void compare(analysis *s, const quantity *a, const quantity *b) {
   double degree = 0;
   if (a->kind != PRODUCT || b->kind != PRODUCT || !differ(a->power[0], b->power[0])) return;

@@ -162,19 +162,18 @@ typedef struct ndr_h5_progress {
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
- * others it has the dataset's size, or if its dims are given or found by names, that of the whole dim of the file of
- * which the dataset is a part: the same part of it is then read, of longitudes that of the same places, wherever the
- * array's file begins.
+ * others it has the dataset's size. If its dims are given or found by names, it may also have the size of the whole dim
+ * in the file of which the dataset is a part: the same part of the array is then read. The part of longitudes is found
+ * by its coordinates, wherever the array's file begins.
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
  * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and
  * their calendars have the same dates; those that cannot be decoded must be the same numbers of the same units and
- * calendar. Other coordinates may differ by a thousandth of a step or by what their dtypes
- * round off, and longitudes by whole turns as well. An array whose file has the same coordinates in reverse is turned,
- * but not along the dim of a series, nor where a part of either crosses the seam of longitudes. Otherwise the call
- * fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim
- * that is repeated, of which the array's own part leaves one step of several, or of which its file has one step and the
- * dataset's has several.
+ * calendar. Other coordinates may differ by a thousandth of a step or by what their dtypes round off, and longitudes by
+ * whole turns as well. An array whose file has the same coordinates in reverse is turned, but not along the dim of a
+ * series, nor where a part of either crosses the seam of longitudes. Otherwise the call fails with NDR_ERR_DIMS, and
+ * its sentence names the first place that differs. Coordinates do not count along a dim that is repeated, of which the
+ * array's own part leaves one step of several, or of which its file has one step and the dataset's has several.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
@@ -200,12 +199,12 @@ typedef enum ndr_h5_refusal {
   NDR_H5_REFUSED_NONE = 0,  /* nothing: the call has succeeded, or has failed for another reason */
   NDR_H5_REFUSED_FILE = 1,  /* a file cannot be read, is damaged, or has states of the CPU where a GPU is to merge */
   NDR_H5_REFUSED_JOB = 2,   /* a file has states of another reduction, or of data files that have changed since */
-  NDR_H5_REFUSED_PARTS = 3, /* a part is missing or there twice, or is one of another number of parts */
+  NDR_H5_REFUSED_PARTS = 3, /* a part is missing or there twice, or belongs to another number of parts */
 } ndr_h5_refusal;
 
 typedef struct ndr_h5_refused {
   ndr_h5_refusal why;
-  int file; /* index in ndr_h5_options.states; -1: no file alone is wrong, as where a part is missing */
+  int file; /* which one, an index in ndr_h5_options.states; -1: no single one, as where a part is missing */
 } ndr_h5_refused;
 
 /* How a dataset is reduced. Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
@@ -244,7 +243,7 @@ typedef struct ndr_h5_options {
    * parts. The CPU can merge those of GPUs, too; var, std and what else is not a plain sum may then differ in the last
    * digits. Fails with NDR_ERR_ARGUMENT where a part is missing, there twice or of something else, with NDR_ERR_FILE
    * where a file is damaged, and with NDR_ERR_UNSUPPORTED for a GPU where the CPU has reduced the parts. The sentences
-   * of these failures do not name the dataset, and begin with the name of the file of states, if one is meant. */
+   * of these failures do not name the dataset; if a single file of states is wrong, they begin with its name. */
   int state_count;
   const char *const *states;
   /* Ranks that do the reduction together, each of which has opened the dataset itself, best with a structure

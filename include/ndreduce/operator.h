@@ -95,8 +95,8 @@ NDR_API int ndr_operator_array(ndr_op op, const char *name);
 NDR_API int ndr_operator_reads(ndr_op op, int array);
 
 /* 1 if an expression of the operator adds, subtracts or compares array number `array` and the call's own, or powers of
- * them, so that both should have the same units: as in x - y, but not in x * y. Else 0. What exp, log, poly or a
- * parameter has made of an array does not count, as these may convert its units. */
+ * them, so that both should have the same units: as in x - y, but not in x * y. Else 0, as for any other number. What
+ * exp, log, poly or a parameter has made of an array does not count, as these may convert its units. */
 NDR_API int ndr_operator_mixes(ndr_op op, int array);
 
 /* How many values ndr_operator_bind takes: one for each number of each parameter. */

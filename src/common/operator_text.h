@@ -1,4 +1,4 @@
-/* Texts of operators and of expressions in them, as far as those must know them that have only operator.h. */
+/* The texts of operators and expressions, for code that cannot use src/lang: it finds words, but does not parse. */
 #ifndef NDR_COMMON_OPERATOR_TEXT_H
 #define NDR_COMMON_OPERATOR_TEXT_H
 
@@ -6,23 +6,24 @@
 
 #include "ndreduce/operator.h"
 
-/* Leaves out of the text of an operator, as ndr_operator_print spells it, the arrays that the operator names and does
- * not read. It has to name those that stand before one that it reads, as a call has the same arrays for all of its
- * operators. */
-void ndr_operator_text_keep_read(char *text, ndr_op op);
+/* Removes the arrays that the operator does not read from the head of its text, which is spelled as ndr_operator_print
+ * does. An operator names such an array if the call has it for another one: all operators of a call have the same list
+ * of arrays. */
+void ndr_operator_text_drop_unread(char *text, ndr_op op);
 
-/* Finds the next word of an expression, from *text on, and moves *text behind it: letters, digits and "_", of which the
- * first is no digit. The letters of numbers, as in 1e-3, are none. Returns its length, 0 after the last word. */
+/* Finds the next word of an expression: letters, digits and "_", beginning with no digit. The letters of numbers, as in
+ * 1e-3, are no words. Looks from *text on, points *word to the word and *text behind it, and returns its length; 0
+ * after the last word. */
 int ndr_expression_word(const char **text, const char **word);
 
-/* Whether the language has a word of an expression: a function, behind which is a bracket, or inf or nan. Other words
- * are names of arrays and of numbers. */
-bool ndr_expression_is_known(const char *word, int length);
+/* Whether a word of an expression is the language's own: a function, which a bracket follows, or inf or nan. Other
+ * words are names of arrays and of parameters. Reads what follows the word in its text. */
+bool ndr_expression_is_builtin(const char *word, int length);
 
-/* Whether a word of that length is this name. */
-bool ndr_expression_is_called(const char *word, int length, const char *name);
+/* Whether a word of that length is `name`. */
+bool ndr_expression_word_is(const char *word, int length, const char *name);
 
-/* Whether an expression has an array or a number of that name. */
+/* Whether an expression has an array or a parameter of that name. */
 bool ndr_expression_has_name(const char *text, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* Finds the OpenMP libraries of the process, which may have come with a Python module, and whether their threads are
- * running. GNU's library, LLVM's and Intel's all have GOMP_parallel, which runs a parallel region. */
+/* See openmp.h. Finds the OpenMP libraries of the process, one of which may have come with a Python module, and whether
+ * their threads are running. GNU's library, LLVM's and Intel's all have GOMP_parallel, which runs a parallel region. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr
 #include "cpu/openmp.h"
 
@@ -21,29 +21,29 @@
 enum { MOST_LIBRARIES = 4, MOST_PATH = 512 };
 
 typedef struct library {
-  /* Runs region(context) in a team of threads; 0 threads: as many as the program's regions have by default. */
+  /* Runs region(context) in a team; `threads` 0: as many as the program's regions have by default. */
   void (*run)(void (*region)(void *), void *context, unsigned threads, unsigned flags);
-  int (*thread)(void); /* the number of a thread in its team */
-  int (*threads)(void);
-  int (*inside)(void); /* whether the calling thread is in a region: then one begins with this thread alone */
+  int (*thread)(void);  /* the number of a thread in its team */
+  int (*threads)(void); /* how many threads a team has by default */
+  int (*inside)(void);  /* whether the calling thread is in a region: a nested one would have this thread alone */
 } library;
 
 static struct {
   library libraries[MOST_LIBRARIES];
   int count;
-  unsigned long long loads; /* how many libraries the process had loaded when it was searched */
+  unsigned long long loads; /* how many libraries the process had ever loaded when it was searched */
 } openmp;
 
-/* Bit k: library k had no threads for this thread when it was asked. */
+/* Bit k: the last region of library k for this thread had to start threads, or ran alone. */
 static _Thread_local unsigned without_threads;
 
-/* A process has a folder for each of its threads, which it counts as links. */
+/* The folder has a subfolder for each thread, and its link count is their number plus 2. */
 static long count_threads(void) {
   struct stat folder;
   return stat("/proc/self/task", &folder) == 0 ? (long)folder.st_nlink - 2 : 0;
 }
 
-/* A child of fork() has none of its parent's threads, and GNU's library would wait for them for ever. */
+/* A child of fork() has none of its parent's threads, but GNU's library would wait for them for ever. */
 static bool had_threads;
 static atomic_bool lost_threads;
 
@@ -77,7 +77,7 @@ static bool is_openmp(const char *path) {
   return false;
 }
 
-static int look_at(struct dl_phdr_info *loaded, size_t size, void *context) {
+static int note_library(struct dl_phdr_info *loaded, size_t size, void *context) {
   search *found = context;
   (void)size;
   found->loads = loaded->dlpi_adds;
@@ -95,10 +95,11 @@ static bool find_function(void *handle, const char *name, void *function) {
   return symbol != NULL;
 }
 
-/* A handle keeps its library loaded, as its threads do. */
+/* Searches again only when libraries have been loaded since. Handles are not closed: polling threads keep the library
+ * loaded anyway. */
 static void find_libraries(void) {
   search found = {.count = 0};
-  dl_iterate_phdr(look_at, &found);
+  dl_iterate_phdr(note_library, &found);
   if (found.loads == openmp.loads) return;
   openmp.loads = found.loads;
   openmp.count = 0;
@@ -121,9 +122,9 @@ static int64_t read_clock(clockid_t clock) {
   return clock_gettime(clock, &time) == 0 ? (int64_t)time.tv_sec * 1000000000 + time.tv_nsec : 0;
 }
 
-/* Whether threads have run, since the last question, that are neither this one nor the pool's. The system brings the
- * times of running threads up to date a few hundred times a second. */
-static bool others_have_run(int64_t (*pool_time)(void)) {
+/* Whether threads other than this one and the pool's have used CPU time since the last call. The system brings the
+ * times of running threads up to date only a few hundred times a second. */
+static bool others_used_time(int64_t (*pool_time)(void)) {
   static int64_t last;
   const int64_t own = read_clock(CLOCK_THREAD_CPUTIME_ID), pool = pool_time(),
                 others = read_clock(CLOCK_PROCESS_CPUTIME_ID) - own - pool, before = last;
@@ -131,8 +132,8 @@ static bool others_have_run(int64_t (*pool_time)(void)) {
   return llabs(others - before) > 20000; /* the clocks are read one after the other */
 }
 
-/* The core on which a thread of the process runs, or for which it waits; -1: it sleeps. The system says the state first
- * behind the name, and the core as the 37th number behind that. */
+/* The core on which a thread of the process runs, or for which it waits; -1: it sleeps. In proc(5)'s `stat`, the state
+ * follows the name in brackets, and the core is the 36th field behind the state. */
 static int core_of(int thread) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
@@ -143,29 +144,30 @@ static int core_of(int thread) {
   text[length] = 0;
   const char *at = strrchr(text, ')');
   if (!at || strncmp(at, ") R", 3) != 0) return -1;
-  for (int number = 0; at && number < 37; number++) at = strchr(at + 1, ' ');
+  for (int blank = 0; at && blank < 37; blank++) at = strchr(at + 1, ' ');
   return at ? (int)strtol(at, NULL, 10) : -1;
 }
 
 enum { MOST_CORES = 1024 };
 
-/* Whether about `wanted` threads are running, with this one, and none of them waits for another's core: at the end of a
- * region the caller would wait for it. */
-static bool others_run(int wanted) {
+/* Whether more than half of `wanted` threads are running, this one included, each on a core of its own. At the end of a
+ * region the caller would wait for a thread that waits for another's core. Looks at a limited number of threads. */
+static bool run_on_own_cores(int wanted) {
   bool taken[MOST_CORES] = {false};
   DIR *folder = opendir("/proc/self/task");
-  int running = 0, asked = 0;
-  bool alone = folder != NULL;
+  int running = 0, looked_at = 0;
+  bool apart = true;
   if (!folder) return false;
-  for (struct dirent *entry; alone && running < wanted && asked < 4 * wanted && (entry = readdir(folder)); asked++) {
+  for (struct dirent *entry; apart && running < wanted && looked_at < 4 * wanted && (entry = readdir(folder));
+       looked_at++) {
     const int core = entry->d_name[0] == '.' ? -1 : core_of((int)strtol(entry->d_name, NULL, 10));
     if (core < 0 || core >= MOST_CORES) continue;
-    alone = !taken[core];
+    apart = !taken[core];
     taken[core] = true;
     running++;
   }
   closedir(folder);
-  return alone && 2 * running > wanted;
+  return apart && 2 * running > wanted;
 }
 
 /* ---- running ---- */
@@ -185,15 +187,15 @@ static void join_in(void *context) {
   if (thread < j->wanted) j->body(j->context, thread);
 }
 
-/* Returns whether the library had threads for this one before. */
+/* Returns whether the library had a team for this thread already: others joined in, and no thread was started. */
 static bool run_in(const library *l, job *j) {
   const long threads = count_threads();
   l->run(join_in, j, 0, 0);
   return atomic_load(&j->joined) > 1 && count_threads() <= threads;
 }
 
-/* Shorter work is done before these questions are answered; longer work is worth it even where threads of the pool are
- * awake, too. */
+/* Work shorter than the first is done before it is known whether threads poll. Where most of the pool is awake, only
+ * work longer than the second is worth it. */
 #define SHORT_NANOSECONDS 1000000
 #define LONG_NANOSECONDS 10000000
 
@@ -205,7 +207,7 @@ bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_t
   for (int i = 0; i < openmp.count; i++) {
     const library *l = &openmp.libraries[i];
     if (without_threads & 1u << i || l->inside() || 2 * l->threads() < wanted) continue;
-    if (!others_have_run(pool_time) || !others_run(wanted + awake)) return false;
+    if (!others_used_time(pool_time) || !run_on_own_cores(wanted + awake)) return false;
     if (!run_in(l, &(job){body, context, l->thread, wanted, 0})) without_threads |= 1u << i;
     return true;
   }

@@ -1,4 +1,5 @@
-/* The program's own OpenMP threads, where they keep the cores busy. */
+/* Runs work in the program's own OpenMP threads while these keep the cores busy. At all other times the pool does it
+ * (pool.h). */
 #ifndef NDR_CPU_OPENMP_H
 #define NDR_CPU_OPENMP_H
 
@@ -8,11 +9,12 @@
 #include "cpu/pool.h"
 
 /* Between parallel regions, the threads of an OpenMP library poll for the next one for up to 200 ms, and take the cores
- * from the pool's threads meanwhile. If those of the calling thread do so now, runs body(context, 0) to
- * body(context, wanted - 1), or some of these, in a parallel region of that library, and returns true. Otherwise runs
- * nothing and returns false. The work takes one thread about `nanoseconds`. `awake` is the number of the pool's threads
- * that do not sleep, and pool_time() says how many nanoseconds they have run, all together. One thread calls this at a
- * time. */
+ * from the pool's threads meanwhile. If the calling thread's team does so now, runs body(context, 0) and some or all of
+ * body(context, 1) to body(context, wanted - 1) in a parallel region of that library, and returns true when these have
+ * returned. Otherwise, and where that would not pay, runs nothing and returns false.
+ *
+ * The work takes one thread about `nanoseconds`. `awake` pool threads do not sleep. pool_time() returns the CPU time of
+ * all pool threads together, in nanoseconds. Only one thread may call this at a time. */
 bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
                     void *context);
 

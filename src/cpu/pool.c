@@ -109,8 +109,8 @@ static void wake_two(void) {
   }
 }
 
-/* What becomes of an offer; false: there is none. */
-static bool answer(pool_seat *seat, int state) {
+/* Takes or withdraws an offer, as `state` says; false: there is none. */
+static bool end_offer(pool_seat *seat, int state) {
   int offered = OFFERED;
   return atomic_compare_exchange_strong(&seat->state, &offered, state);
 }
@@ -148,7 +148,7 @@ static void learn_from_waking(void) {
 static void *run_thread(void *own) {
   pool_seat *seat = own;
   for (bool slept = false; !atomic_load(&stop);) {
-    if (!answer(seat, TAKEN)) {
+    if (!end_offer(seat, TAKEN)) {
       slept = sleep_until_offer(seat);
       continue;
     }
@@ -243,7 +243,7 @@ static void wait_for(pool_seat *seat) {
 
 static void end_job(void) {
   for (int i = 0; i < job.seats; i++)
-    if (atomic_load(&seats[i].state) == OFFERED) answer(&seats[i], EMPTY);
+    if (atomic_load(&seats[i].state) == OFFERED) end_offer(&seats[i], EMPTY);
   for (int i = 0; i < job.seats; i++)
     if (atomic_load(&seats[i].state) != EMPTY) wait_for(&seats[i]);
 }
@@ -258,15 +258,15 @@ static void run_job(int count, int64_t nanoseconds, ndr_pool_body *body, void *c
   end_job();
 }
 
-/* Nanoseconds that the threads have run, all together. */
+/* The CPU time of all threads together, in nanoseconds. */
 static int64_t threads_time(void) {
-  int64_t all = 0;
+  int64_t total = 0;
   struct timespec time;
   clockid_t clock;
   for (int i = 0; i < started; i++)
     if (pthread_getcpuclockid(seats[i].thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
-      all += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-  return all;
+      total += (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+  return total;
 }
 
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {

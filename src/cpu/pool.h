@@ -1,4 +1,5 @@
-/* Threads that help the calling thread. The caller works, and others join in as they wake up. */
+/* Threads that help the calling thread. The caller works, and others join in as they wake up. While the program's own
+ * OpenMP threads poll for work, large work is done in these instead (openmp.h). */
 #ifndef NDR_CPU_POOL_H
 #define NDR_CPU_POOL_H
 
@@ -7,8 +8,8 @@
 /* Does work until none is left. Calls that run at the same time have different numbers `thread`. */
 typedef void ndr_pool_body(void *context, int thread);
 
-/* Runs body(context, 0) in the calling thread, and body(context, 1) to body(context, wanted - 1) in threads of the
- * pool. Not all of these need to run: a thread that has not woken up when body(context, 0) returns stays away, and
+/* Runs body(context, 0) in the calling thread, and body(context, 1) to body(context, wanted - 1) in other threads. Not
+ * all of these need to run: a thread that has not woken up when body(context, 0) returns stays away, and
  * where the pool serves another caller, or no thread can be started, the calling thread is alone. So body(context, 0)
  * must not return before all work is taken. Returns when every body that was begun has returned.
  *

@@ -1,10 +1,11 @@
-/* See units.h. Each node gets a product of powers of the arrays, as dimensional analysis has it. */
+/* See units.h. Dimensional analysis: the units of each array count as a base unit of its own, and each node gets a
+ * product of powers of these. */
 #include "lang/units.h"
 
 #include <math.h>
 
-/* NUMBER has no units, and is added to anything. UNKNOWN is of any units, as a parameter, and what it is multiplied by
- * is unknown, too. */
+/* NUMBER has no units, and may be added to anything. UNKNOWN may have any units, as a parameter, and so may its
+ * products. */
 typedef struct {
   enum { NUMBER, UNKNOWN, PRODUCT } kind;
   double power[NDR_MOST_ARRAYS]; /* of a product; else 0 */
@@ -20,8 +21,9 @@ static bool differ(double a, double b) {
   return fabs(a - b) > 1e-6;
 }
 
-/* Two products with different powers of array 0 mix it with others of which they have different powers, if they would
- * be alike if all arrays had the same units. */
+/* Notes which arrays mix with array 0 where a and b are added or compared: those whose powers in a and b differ, if
+ * array 0's do, too. But only where the powers in a and b have the same sum: else, as in x + y*z, arrays of the same
+ * units would be wrong. */
 static void compare(analysis *s, const quantity *a, const quantity *b) {
   double degree = 0;
   if (a->kind != PRODUCT || b->kind != PRODUCT || !differ(a->power[0], b->power[0])) return;

@@ -1,4 +1,4 @@
-/* What an operator of one's own does with the units of its arrays, which it does not know. */
+/* Which arrays of an operator of one's own should have the same units. Knows no units: these are the files'. */
 #ifndef NDR_LANG_UNITS_H
 #define NDR_LANG_UNITS_H
 

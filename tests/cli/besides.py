@@ -103,12 +103,15 @@ def weighted(x, w, ddof, reliability, axes):
 class Failures:
     count = 0
 
+    def report(self, text):
+        print(text)
+        self.count += 1
+
     def check(self, what, answers, expected, masked):
         if isinstance(answers, str):
             if "one chunk at a time takes" in answers:
                 return
-            print(f"{what}: {answers}")
-            self.count += 1
+            self.report(f"{what}: {answers}")
             return
         for answer in answers:
             name = answer["op"]
@@ -116,8 +119,7 @@ class Failures:
             if name in ("sum", "norm2") and masked is not None:
                 values = masked(values)
             if not np.allclose(got, values, rtol=1e-5, atol=1e-5, equal_nan=True):
-                print(f"{what}: {name} is {got.ravel()[:5]}, not {np.ravel(values)[:5]}")
-                self.count += 1
+                self.report(f"{what}: {name} is {got.ravel()[:5]}, not {np.ravel(values)[:5]}")
 
 
 def own_expected(x, y, live, axes):
@@ -245,8 +247,7 @@ def try_files_alone(tool, folder, failures):
         own = ["--op", RMSE] if option == "--with" else []
         result = subprocess.run([tool, "own.h5:/x", option, text, *own], capture_output=True, text=True, timeout=60, cwd=folder)
         if result.returncode != status or (expected not in result.stderr if expected else result.stderr):
-            failures.count += 1
-            print(f"{option} {text}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+            failures.report(f"{option} {text}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
 def try_raw(tool, folder, failures):
@@ -266,8 +267,7 @@ def try_raw(tool, folder, failures):
         for options, values in (([*sums, "--with", "y=/y"], own), (["--where", "/mask"], expected[:1]), (["--weights", "/y"], expected[1:])):
             answers = run(tool, *raw, *options, path)
             if isinstance(answers, str) or [answer["data"][0] for answer in answers] != list(values):
-                failures.count += 1
-                print(f"{raw} {options}: {answers} instead of {values}")
+                failures.report(f"{raw} {options}: {answers} instead of {values}")
 
 
 def main():

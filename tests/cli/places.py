@@ -17,6 +17,10 @@ from besides import NAMES, RMSE, Failures, h5py, np
 from problems import case_count
 
 
+def run(command, folder):
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+
+
 def write_axes(path, axes, make, chunks=None):
     """x, y and labels k over axes, each the values of a coordinate and its attributes; make(name, shape) is what they hold."""
     with h5py.File(path, "w") as file:
@@ -70,10 +74,9 @@ def try_coordinates(tool, folder, failures):
     write_axes(os.path.join(folder, "own.nc"), own, number_elements)
     for name, (values, expected) in sizes.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, "lat": (np.float32(values + 0.1), north)}, number_elements)
-        result = subprocess.run([tool, "--where", f"{name}.nc:/y", "own.nc:/x"], capture_output=True, text=True, timeout=60, cwd=folder)
+        result = run([tool, "--where", f"{name}.nc:/y", "own.nc:/x"], folder)
         if result.returncode != 1 or result.stderr != f"h5gpured: own.nc:/x: --where {name}.nc:/y: {expected}\n":
-            failures.count += 1
-            print(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
+            failures.report(f"{name}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{expected}'")
     for name, (axes, expected) in others.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {**own, **axes}, number_elements)
         for options, title in ((["--where", f"{name}.nc:/y"], f"--where {name}.nc:/y"), (["--weights", f"{name}.nc:/y"], f"--weights {name}.nc:/y"),
@@ -82,11 +85,10 @@ def try_coordinates(tool, folder, failures):
             for more in ([], ["--pair-by-number"])[:2 if expected else 1]:
                 fails = bool(expected) and not more
                 command = [tool, "--dims", "time,lat,lon", "--op", "mean", *options, *more, "own.nc:/x"]
-                result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+                result = run(command, folder)
                 said = f"h5gpured: own.nc:/x: {title}: {expected}" if title[2] == "w" else expected
                 if result.returncode != fails or (said not in result.stderr if fails else result.stderr):
-                    failures.count += 1
-                    print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
+                    failures.report(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}' instead of '{said}'")
     # By number goes what differs: latitudes in reverse are turned all the same.
     turned = {**own, "lat": (lat[::-1] + 0.1, north), "time": others["noleap"][0]["time"]}
     write_axes(os.path.join(folder, "turned.nc"), turned, lambda name, shape: number_elements(name, shape)[:, ::-1])
@@ -94,25 +96,22 @@ def try_coordinates(tool, folder, failures):
         answers = []
         for file in ("own.nc", "turned.nc"):
             command = [tool, "--dims", "time,lat,lon", "--op", "mean", "--pair-by-number", *(option.format(file) for option in options), "own.nc:/x"]
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+            answer = run(command, folder)
             answers.append(answer.stdout.split("\n", 1)[1:])  # the first line names the file
         if answers[0] != answers[1] or not answers[0] or not answers[0][0]:
-            failures.count += 1
-            print(f"{options} by number: {answers}")
+            failures.report(f"{options} by number: {answers}")
     # The only time of a file is repeated over many, and is the same beside one that is selected of them.
     write_axes(os.path.join(folder, "fixed.nc"), {**own, "time": (time[2:3] + 500, standard)}, number_elements)
     for part in ("", "[1]", "[1:2]"):
         command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=fixed.nc:/y", f"own.nc:/x{part}"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        result = run(command, folder)
         if result.returncode or result.stderr or not result.stdout.endswith("d         1600\n" if part else "d         9600\n"):
-            failures.count += 1
-            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}', {result.stdout}")
+            failures.report(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}', {result.stdout}")
     for options in (["--where", "own.nc:/k[1]"], ["--by", "time,lat,lon:own.nc:/k[1]"]):  # a step that is chosen is of any place
         command = [tool, "--dims", "time,lat,lon", "--op", "valid", *options, "own.nc:/x[0]"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        result = run(command, folder)
         if result.returncode or result.stderr:
-            failures.count += 1
-            print(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
+            failures.report(f"{command}: exit status {result.returncode}, '{result.stderr.strip()}'")
 
 
 def try_endless_coordinates(tool, folder, failures):
@@ -124,10 +123,9 @@ def try_endless_coordinates(tool, folder, failures):
     for name, (values, expected) in others.items():
         write_axes(os.path.join(folder, f"{name}.nc"), {"size": (values, {})}, lambda name, shape: number_elements(name, shape)[:: -1 if values[0] else 1])
         command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", f"y={name}.nc:/x", "own.nc:/x"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        result = run(command, folder)
         if (expected not in result.stderr or result.returncode != 1) if expected else result.stderr or result.stdout.split()[-1] != "0":
-            failures.count += 1
-            print(f"{command}: '{result.stderr.strip()}', {result.stdout} instead of '{expected}'")
+            failures.report(f"{command}: '{result.stderr.strip()}', {result.stdout} instead of '{expected}'")
 
 
 def try_turned(tool, folder, failures):
@@ -160,11 +158,10 @@ def try_turned(tool, folder, failures):
                     own, lies = {**own, "time": axes["time"]}, (slice(None), *lies[1:])
                 write_axes(beside, own, lambda name, _: values[name][lies], chunks)
                 command = [tool, "--json", "--dims", dims, *memory, *options, f"{path}:/x{part}"]
-                result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                result = run(command, folder)
                 answers.append((result.returncode, result.stdout, result.stderr))
             if answers[0] != answers[1] or answers[0][0] or answers[0][2]:
-                failures.count += 1
-                print(f"{command}, turned {turned}: {answers[1]} instead of {answers[0]}")
+                failures.report(f"{command}, turned {turned}: {answers[1]} instead of {answers[0]}")
 
 
 def try_turned_series(tool, folder, failures):
@@ -177,16 +174,14 @@ def try_turned_series(tool, folder, failures):
         write_axes(os.path.join(folder, f"{title}.nc"), {**axes, "time": (axes["time"][0][steps], {}), "lat": (axes["lat"][0][::-1], {})},
                    lambda name, _: values[name][steps, ::-1])
     common = [tool, "--json", "--op", RMSE, "--concat", "time", "all.nc:/x"]
-    answers = [subprocess.run([*common, *(word for name in names for word in ("--with", f"y={name}.nc:/y"))], capture_output=True, text=True, timeout=60,
-                              cwd=folder) for names in (["all"], ["first", "last"], ["last", "first"], ["back", "start"])]
+    answers = [run([*common, *(word for name in names for word in ("--with", f"y={name}.nc:/y"))], folder)
+               for names in (["all"], ["first", "last"], ["last", "first"], ["back", "start"])]
     if answers[1].stdout.split('"data"')[1:] != answers[0].stdout.split('"data"')[1:] or answers[0].returncode or answers[1].stderr:
-        failures.count += 1
-        print(f"turned files: {answers[1]} instead of {answers[0]}")
+        failures.report(f"turned files: {answers[1]} instead of {answers[0]}")
     for answer, difference in zip(answers[2:], ("its time[0] is 2, that of all.nc:/x is 0",
                                                 "its time[0] is 5, that of all.nc:/x is 0; its files have them in reverse")):
         if answer.returncode != 1 or not answer.stderr.endswith(f"{difference}; --pair-by-number pairs them all the same\n"):
-            failures.count += 1
-            print(f"files in another order: {answer} instead of {difference}")
+            failures.report(f"files in another order: {answer} instead of {difference}")
 
 
 def try_turned_seam(tool, folder, failures):
@@ -199,15 +194,14 @@ def try_turned_seam(tool, folder, failures):
     for name, option, status in (("whole", "--where", 0), ("reverse", "--where", 1), ("whole", "--by", 0), ("reverse", "--by", 0)):
         beside = f"{name}.nc:/k" if option == "--where" else f"time,lon:{name}.nc:/k"
         command = [tool, "--json", "--op", "sum", "-d", "time,lon", option, beside, "whole.nc:/x[lon=270:90]"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+        result = run(command, folder)
         expected = "its lon[0] is 45, that of whole.nc:/x is 270; " if status else ""
         right = expected in result.stderr if status else not result.stderr
         if option == "--by":  # the sum of a group is its label times its elements
             kept = values[:, [6, 7, 0, 1, 2]]
             right = right and json.loads(result.stdout)["data"] == [label * int((kept == label).sum()) for label in range(3)]
         if result.returncode != status or not right:
-            failures.count += 1
-            print(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
+            failures.report(f"{command}: exit status {result.returncode}, {result.stdout}, '{result.stderr.strip()}' instead of '{expected}'")
 
 
 def try_places(tool, folder, failures):
@@ -226,24 +220,21 @@ def try_places(tool, folder, failures):
             wanted = None
             for beside in ("own", "west", "shift", "reverse", "between"):
                 command = [tool, "--json", *memory, *(option.format(f"{beside}.nc") for option in options), dataset]
-                result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+                result = run(command, folder)
                 found = result.stdout.split('"data":')[-1]
                 wanted = wanted or found
                 may_fail = beside == "between" or (beside == "reverse" and options[0] != "--by")
                 named = re.search(r"its lon\[\d+\] is (-?\d+),", result.stderr)
                 fails = may_fail and result.returncode == 1 and named and -180 <= float(named[1]) <= 390
                 if not fails and (found != wanted or result.returncode or beside == "between"):
-                    failures.count += 1
-                    print(f"{command}: {found} '{result.stderr.strip()}' instead of {wanted}")
+                    failures.report(f"{command}: {found} '{result.stderr.strip()}' instead of {wanted}")
             if options[0] == "--with" and not 0 < json.loads(wanted[:-2])[0] < 1000:  # elements, without a difference
-                failures.count += 1
-                print(f"{dataset}: {wanted}")
+                failures.report(f"{dataset}: {wanted}")
     # Both are parts across a seam, which lies elsewhere.
     command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=shift.nc:/y[lon=-90:90]", "own.nc:/x[lon=-90:90]"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+    result = run(command, folder)
     if result.returncode or result.stdout.split()[-1] != "0":
-        failures.count += 1
-        print(f"{command}: {result}")
+        failures.report(f"{command}: {result}")
 
 
 def try_times_that_cannot_be_decoded(tool, folder, failures):
@@ -267,11 +258,10 @@ def try_times_that_cannot_be_decoded(tool, folder, failures):
             ("far", "hours", "its time[0] is 1e+30 hours since 2001-01-01, that of far.nc:/x is 1e+30 days since 2001-01-01; ")):
         for options in (["--where", f"{other}.nc:/y"], ["--by", f"time:{other}.nc:/k"], ["--where", f"{other}.nc:/y", "--pair-by-number"]):
             command = [tool, "--op", "sum", *options, f"{own}.nc:/x"]
-            result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
+            result = run(command, folder)
             wanted = "" if "--pair-by-number" in options else expected
             if (wanted not in result.stderr or result.returncode != 1) if wanted else result.returncode or result.stderr:
-                failures.count += 1
-                print(f"{command}: {result.returncode}, '{result.stderr.strip()}' instead of '{wanted}'")
+                failures.report(f"{command}: {result.returncode}, '{result.stderr.strip()}' instead of '{wanted}'")
 
 
 def main():

@@ -1,5 +1,5 @@
-/* Work in the program's own OpenMP threads: they take it where they poll, and only there. CTest runs this twice, with
- * threads that poll for ever (OMP_WAIT_POLICY=active) and with threads that sleep. */
+/* The program's own OpenMP threads do the work while they poll, and only then. CTest runs this twice: with threads that
+ * poll for ever (OMP_WAIT_POLICY=active), and with threads that sleep. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,20 +16,20 @@
 
 enum { THREADS = 2, TRIES = 20000, LONG_JOB = 1000000000, SHORT_JOB = 1000 };
 
-static atomic_int met;
+static atomic_int counter;
 
-/* Starts OpenMP's threads, or finds them there. */
+/* Starts OpenMP's threads unless they are there. */
 static void run_region(void) {
 #pragma omp parallel num_threads(THREADS)
-  atomic_fetch_add(&met, 1);
+  atomic_fetch_add(&counter, 1);
 }
 
-typedef struct numbered {
+typedef struct calls {
   atomic_int begun[THREADS], inside;
-} numbered;
+} calls;
 
 static void mark(void *context, int thread) {
-  numbered *n = context;
+  calls *n = context;
   atomic_fetch_add(&n->inside, 1);
   atomic_fetch_add(&n->begun[thread], 1);
   usleep(50);
@@ -40,8 +40,9 @@ static int64_t no_pool(void) {
   return 0;
 }
 
-/* On a busy machine a thread that polls may have no core at the moment. This one keeps its own. */
-static bool runs(numbered *n, int tries) {
+/* Tries again, as on a busy machine a thread that polls may have no core at the moment. Polls between the tries, so
+ * that this thread keeps its own core. */
+static bool runs(calls *n, int tries) {
   for (int i = 0; i < tries; i++) {
     if (ndr_openmp_run(THREADS, LONG_JOB, 0, no_pool, mark, n)) return true;
     const double end = test_clock() + 1e-4;
@@ -64,7 +65,7 @@ START_TEST(threads_that_poll_do_the_work) {
   run_region();
   const long threads = count_threads();
   for (int i = 0; i < 50; i++) {
-    numbered n = {.inside = 0};
+    calls n = {.inside = 0};
     ck_assert_int_eq(runs(&n, TRIES), 1);
     ck_assert_int_eq(atomic_load(&n.inside), 0);
     for (int thread = 0; thread < THREADS; thread++) ck_assert_int_eq(atomic_load(&n.begun[thread]), 1);
@@ -74,7 +75,7 @@ START_TEST(threads_that_poll_do_the_work) {
 END_TEST
 
 START_TEST(threads_that_sleep_are_left_alone) {
-  numbered n = {.inside = 0};
+  calls n = {.inside = 0};
   run_region();
   usleep(50000);
   ck_assert_int_eq(runs(&n, 50), 0);
@@ -82,8 +83,8 @@ START_TEST(threads_that_sleep_are_left_alone) {
 }
 END_TEST
 
-START_TEST(short_work_and_an_awake_pool_are_no_matter_for_them) {
-  numbered n = {.inside = 0};
+START_TEST(short_work_and_an_awake_pool_leave_them_alone) {
+  calls n = {.inside = 0};
   run_region();
   for (int i = 0; i < 50; i++) {
     ck_assert(!ndr_openmp_run(THREADS, SHORT_JOB, 0, no_pool, mark, &n));
@@ -100,7 +101,7 @@ START_TEST(a_caller_within_a_region_keeps_the_pool) {
   {
 #pragma omp single
     {
-      numbered n = {.inside = 0};
+      calls n = {.inside = 0};
       for (int i = 0; i < 50; i++) atomic_fetch_add(&begun, ndr_openmp_run(THREADS, LONG_JOB, 0, no_pool, mark, &n));
     }
   }
@@ -108,9 +109,9 @@ START_TEST(a_caller_within_a_region_keeps_the_pool) {
 }
 END_TEST
 
-/* Its first job may start threads, which are then there for nothing; the second goes to the pool. */
+/* The threads that poll are not this thread's. Its first job may start a team for it; the next ones go to the pool. */
 static void *call_from_another(void *again) {
-  numbered n = {.inside = 0};
+  calls n = {.inside = 0};
   if (runs(&n, TRIES)) *(bool *)again = runs(&n, 50);
   return NULL;
 }
@@ -126,17 +127,17 @@ START_TEST(a_caller_without_openmp_threads_uses_the_pool) {
 END_TEST
 
 static void *stay_busy(void *nothing) {
-  for (;;) atomic_fetch_add(&met, 1);
+  for (;;) atomic_fetch_add(&counter, 1);
   return nothing;
 }
 
-/* GNU's library would wait for ever for threads that a child does not have, though others may run there. */
-START_TEST(a_child_has_none) {
+/* GNU's library would wait for ever for the parent's threads. The child's busy thread must not pass for one of them. */
+START_TEST(a_child_of_fork_uses_the_pool) {
   int status = -1;
   run_region();
   const pid_t child = fork();
   if (child == 0) {
-    numbered n = {.inside = 0};
+    calls n = {.inside = 0};
     pthread_t thread;
     alarm(20);
     _exit(pthread_create(&thread, NULL, stay_busy, NULL) != 0 || runs(&n, 200));
@@ -149,9 +150,9 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("openmp");
   if (polls())
-    suite_case(suite, "polling", 120, threads_that_poll_do_the_work,
-               short_work_and_an_awake_pool_are_no_matter_for_them, a_caller_within_a_region_keeps_the_pool,
-               a_caller_without_openmp_threads_uses_the_pool, a_child_has_none, NULL);
+    suite_case(suite, "polling", 120, threads_that_poll_do_the_work, short_work_and_an_awake_pool_leave_them_alone,
+               a_caller_within_a_region_keeps_the_pool, a_caller_without_openmp_threads_uses_the_pool,
+               a_child_of_fork_uses_the_pool, NULL);
   else
     suite_case(suite, "sleeping", 120, threads_that_sleep_are_left_alone, NULL);
   return suite_run(suite);

@@ -5,7 +5,7 @@
 #include "common/operator_text.h"
 #include "support/suite.h"
 
-/* The words with a blank behind each, and "+" behind those that the language has. The text is in memory of its own
+/* Finds the words, with a blank behind each, and "+" behind those that are builtin. The text is in memory of its own
  * size, so that a sanitizer sees a byte that is read behind it. */
 static void assert_words(const char *given, const char *wanted) {
   char *text = strdup(given), found[256] = "";
@@ -13,7 +13,7 @@ static void assert_words(const char *given, const char *wanted) {
   size_t used = 0;
   for (int length; (length = ndr_expression_word(&rest, &word)) > 0;)
     used += (size_t)snprintf(found + used, sizeof found - used, "%.*s%s ", length, word,
-                             ndr_expression_is_known(word, length) ? "+" : "");
+                             ndr_expression_is_builtin(word, length) ? "+" : "");
   ck_assert_str_eq(found, wanted);
   ck_assert_ptr_eq(rest, text + strlen(text));
   free(text);
@@ -32,7 +32,7 @@ START_TEST(letters_of_numbers_are_no_words) {
 }
 END_TEST
 
-START_TEST(functions_and_values_are_known) {
+START_TEST(functions_and_values_are_builtin) {
   assert_words("sqrt (x) < inf || index(0) == nan", "sqrt+ x inf+ index+ nan+ ");
   assert_words("info > sqrt", "info sqrt ");
 }
@@ -49,7 +49,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("h5 expression");
-  suite_case(suite, "words", 10, letters_of_numbers_are_no_words, functions_and_values_are_known, names_are_whole_words,
-             NULL);
+  suite_case(suite, "words", 10, letters_of_numbers_are_no_words, functions_and_values_are_builtin,
+             names_are_whole_words, NULL);
   return suite_run(suite);
 }

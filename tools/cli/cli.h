@@ -55,7 +55,8 @@ __attribute__((noreturn, format(printf, 2, 3))) void cli_refuse(const cli *tool,
  * how many those are. An unknown or ambiguous option, or one that lacks its value, ends the program. */
 int cli_read(const cli *tool, void *target, int argc, char **argv);
 
-/* As cli_read, but returns -1 where that ends the program: for a command line that the user has not typed. */
+/* As cli_read, but where that ends the program, prints nothing and returns -1: for a command line that the user has not
+ * typed. */
 int cli_try_read(const cli *tool, void *target, int argc, char **argv);
 
 /* Prints the rows of --help. */

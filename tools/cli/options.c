@@ -45,7 +45,7 @@ void cli_refuse(const cli *tool, const char *format, ...) {
   end_program(tool, format, arguments);
 }
 
-/* Ends the program. If the reading is quiet, returns false instead, and the caller ends the reading. */
+/* Ends the program; if the reading is quiet, returns false instead. */
 __attribute__((format(printf, 2, 3))) static bool refuse(const reading *r, const char *format, ...) {
   va_list arguments;
   if (r->quiet) return false;
@@ -80,7 +80,7 @@ static void refuse_ambiguous(const reading *r, const char *name) {
   refuse(r, "'--%s' is short for several options: %s", name, list);
 }
 
-/* The option of that name, or of a name that begins with it; NULL: refused. */
+/* The option of that name, or the one whose name begins with it; NULL: there is none, or more than one. */
 static const cli_option *find_name(const reading *r, const char *name) {
   const cli *tool = r->tool;
   const cli_option *found = NULL;
@@ -109,7 +109,7 @@ static const cli_option *find_letter(const reading *r, char letter) {
 
 /* ---- Its value --------------------------------------------------------------------------------------------------- */
 
-/* This and the functions below return false where the reading ends. */
+/* This and the functions below return false where a quiet reading ends. */
 static bool take(reading *r, const cli_option *option, const char *value) {
   const char **before = &r->given[option - r->tool->options];
   if (*before && option->argument && option->repeated == CLI_ONCE) {

@@ -140,7 +140,7 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
   check_variance(options, tool);
 }
 
-/* Whether a condition names an array: anything but the element, as --set has put numbers in place of names. */
+/* Whether a condition names an array: any name but x, as --set has replaced those of numbers already. */
 static bool names_array(const char *condition) {
   const char *name;
   int length;

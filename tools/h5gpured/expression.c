@@ -14,7 +14,7 @@
 /* Whether a word is the index of index(DIM), and what stands in its brackets; *behind is moved to their end then. */
 static bool is_index(const char *word, int length, const char **behind, const char **dim, int *dim_length) {
   const char *at = *behind + strspn(*behind, " "), *end = at + strcspn(at, ")");
-  if (!ndr_expression_is_called(word, length, "index") || *at != '(' || !*end) return false;
+  if (!ndr_expression_word_is(word, length, "index") || *at != '(' || !*end) return false;
   *behind = end;
   *dim = at + 1 + strspn(at + 1, " ");
   while (end > *dim && end[-1] == ' ') end--;
@@ -27,7 +27,7 @@ int expression_name(const char **text, const char **name) {
     const char *dim;
     int dim_length, length = ndr_expression_word(text, name);
     bool index = is_index(*name, length, text, &dim, &dim_length);
-    if (length == 0 || !(index || ndr_expression_is_known(*name, length))) return length;
+    if (length == 0 || !(index || ndr_expression_is_builtin(*name, length))) return length;
   }
 }
 

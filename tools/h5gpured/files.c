@@ -68,7 +68,7 @@ static bool add_input(patterns *inputs, const char *input) {
   return add(inputs, input, "");
 }
 
-/* Adds to options->withs one for each file, all with the name as it was typed. */
+/* Adds to options->withs one value for each file that a value of --with means. All share its typed name. */
 static bool add_with(h5gpured_options *options, named_value with) {
   patterns values = {0, NULL};
   bool good = add_input(&values, with.value);
@@ -86,8 +86,8 @@ static bool add_with(h5gpured_options *options, named_value with) {
 
 bool files_expand(h5gpured_options *options) {
   patterns inputs = {0, NULL};
-  for (int i = 0; i < options->typed_count; i++)
-    if (!add_with(options, options->typed[i])) return false;
+  for (int i = 0; i < options->typed_with_count; i++)
+    if (!add_with(options, options->typed_withs[i])) return false;
   for (int i = 0; i < options->input_count; i++) {
     if (add_input(&inputs, options->inputs[i])) continue;
     patterns_free(&inputs);

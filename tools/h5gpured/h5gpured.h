@@ -52,9 +52,9 @@ typedef struct h5gpured_options {
   int window_count;                  /* of --coarsen: */
   int64_t windows[NDR_MAX_DIMS];     /* of each dim that it names */
   ndr_rest rests[NDR_MAX_DIMS];
-  int typed_count, with_count, set_count;
-  named_value typed[MOST_VALUES], sets[MOST_VALUES];
-  named_value *withs; /* typed[] of --with, patterns of files expanded; owned, as are the values */
+  int typed_with_count, with_count, set_count;
+  named_value typed_withs[MOST_VALUES], sets[MOST_VALUES]; /* --with and --set */
+  named_value *withs; /* typed_withs[] with one for each file that a pattern matches; owned, as are the values */
   ndr_weighting weighting;
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
@@ -78,7 +78,7 @@ typedef struct h5gpured_options {
   const char *state;    /* NULL: not given */
   char *note; /* a part's command line: to be kept in the file of --state, or from the first file of --merge */
   bool merge; /* the inputs are files of --state; what they reduce is in the first one's note */
-  char **words, **states; /* of --merge: the words of the note, and the files, owned; or NULL */
+  char **words, **states; /* of --merge, else NULL: the words of the note, and the files; owned */
   int state_count;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
@@ -109,9 +109,10 @@ typedef struct answer {
   ndr_op ops[NDR_MAX_OPS];       /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
-  bool in_groups;  /* results lie in the groups that the dataset lies in */
-  bool joined;     /* under --concat: the dataset is read from all inputs */
-  char **columns;  /* of one of several datasets of a table: the table's line of names, NULL until it is printed */
+  bool in_groups; /* results lie in the groups that the dataset lies in */
+  bool joined;    /* under --concat: the dataset is read from all inputs */
+  /* NULL, or for CSV of several datasets: *columns is the table's line of names, NULL until it is printed. */
+  char **columns;
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;

@@ -176,7 +176,7 @@ static char *place(const char *file, const char *path) {
   return where;
 }
 
-/* `one`: which of several datasets of an input it is, or NULL; `columns`: of their table, or NULL. */
+/* `one`: which of several datasets of an input it is, or NULL; `columns`: see answer. */
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept,
                           const member *one, char **columns, const destination *to) {
   answer a = {.options = options,

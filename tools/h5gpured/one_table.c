@@ -3,7 +3,7 @@
 
 #include "h5gpured/members.h"
 
-/* "time, lat": the dims that results keep, or get groups along, as far as they have names. */
+/* "time, lat": the dims that results have, groups included, as far as they have names. */
 static void list_kept_dims(const members *m, const member *one, char text[DIM_CHARS]) {
   const h5gpured_options *options = m->options;
   const bool all = strcmp(options->dims, "all") == 0;
@@ -19,7 +19,7 @@ static void list_kept_dims(const members *m, const member *one, char text[DIM_CH
   }
 }
 
-/* One table has the same columns for all datasets. What names of dims do not show, the table finds out. */
+/* Compares the names of dims before anything is read. table.c compares the columns themselves. */
 static bool check_columns(const members *m) {
   char first[DIM_CHARS], other[DIM_CHARS];
   const member *one = &m->all[m->chosen[0]];

@@ -250,7 +250,7 @@ static char *check_withs(const h5gpured_options *options, const head *heads) {
                     with->name);
     for (int k = 0; k < w && !options->concat; k++) {
       if (!same_name(&options->withs[k], with)) continue;
-      bool pattern = options->withs[k].name == with->name;
+      bool pattern = options->withs[k].name == with->name; /* both are of one --with: see files.c */
       return pattern ? reason("--with %s: several files match; --concat makes a series of them", with->name)
                      : reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
     }
@@ -370,7 +370,7 @@ bool operator_take_apart(const h5gpured_options *options, ndr_op op, operator_pa
     parts->value_counts[parts->parameter_count++] = count;
     used += count;
   }
-  ndr_operator_text_keep_read(parts->text, op);
+  ndr_operator_text_drop_unread(parts->text, op);
   return true;
 }
 

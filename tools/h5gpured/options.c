@@ -119,8 +119,8 @@ static named_value read_named(const char *option, const char *text, const char *
 
 static void read_with(void *target, const char *text) {
   h5gpured_options *options = target;
-  if (options->typed_count == MOST_VALUES) cli_refuse(&tool, "--with is given more than %d times", MOST_VALUES);
-  options->typed[options->typed_count++] = read_named("--with", text, "FILE:/DATASET");
+  if (options->typed_with_count == MOST_VALUES) cli_refuse(&tool, "--with is given more than %d times", MOST_VALUES);
+  options->typed_withs[options->typed_with_count++] = read_named("--with", text, "FILE:/DATASET");
 }
 
 static void read_set(void *target, const char *text) {

@@ -66,7 +66,8 @@ static void keep_option(void *target, const char *value) {
   *before = text;
 }
 
-/* Anybody may have written the file, so its command line may be a wrong one. False if it is, and without memory. */
+/* Reads a part's command line from its file, which anybody may have written. False if it is wrong, or without
+ * memory. */
 static bool command_read(command *c, const char *file) {
   cli_option rows[CLI_MOST_OPTIONS];
   cli recorder = *options_table;

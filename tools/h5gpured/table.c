@@ -137,11 +137,10 @@ static void print_names(const answer *a, int count, const column *columns, FILE 
   fputc('\n', stream);
 }
 
-/* Both are lines. Always false. */
+/* Both lines end with a newline, which is not printed. Always false. */
 static bool refuse_columns(const answer *a, const char *names) {
   complain("%s:%s: its columns are %.*s, and the table has %.*s; name datasets that have the same columns, or take "
-           "--format json "
-           "or -o FILE.nc",
+           "--format json or -o FILE.nc",
            a->info->file, a->info->dataset, (int)strlen(names) - 1, names, (int)strlen(*a->columns) - 1, *a->columns);
   return false;
 }

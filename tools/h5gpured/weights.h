@@ -1,5 +1,6 @@
-/* Within weights*.c: the text of --weights, and the two things that it may name. Functions that return false have
- * complained; `where` names the dataset that is reduced in complaints. */
+/* Shared by weights*.c: the text of --weights, and the two things that it may name, dims and a dataset. Functions that
+ * return false have complained, unless they begin with "Whether"; in complaints `where` names the dataset that is
+ * reduced. */
 #ifndef H5GPURED_WEIGHTS_H
 #define H5GPURED_WEIGHTS_H
 
@@ -8,10 +9,10 @@
 
 /* ---- The text (weights_text.c) ---------------------------------------------------------------------------------- */
 
-/* DIM, DIM:cos and DIM:days. */
+/* What an entry weighs by: DIM, DIM:cos or DIM:days. */
 typedef enum { BY_VALUE, BY_COSINE, BY_DAYS } weighing;
 
-/* The entry that *rest, a comma list or NULL, begins with; NULL after the last one. *rest is moved behind it. */
+/* The first entry of the comma list *rest, which is moved behind it; NULL after the last one, where *rest is NULL. */
 const char *weights_next(const char **rest, size_t *length);
 
 /* What an entry of that length is, and the length of the :cos or :days at its end. */
@@ -21,10 +22,10 @@ size_t weights_function_length(const char *entry, size_t length);
 /* "dim 1 (lat)", or "dim 1" where it has no name. */
 const char *weights_dim_text(const ndr_h5_info *info, int d, char text[DIM_CHARS]);
 
-/* The library's last sentence without the dataset that it may begin with. */
+/* The library's last error without the dataset that it may begin with. Not to be freed. */
 const char *weights_reason(const char *where);
 
-/* Complain of the library's last error, and of a lack of memory. Return false. */
+/* Complain of the library's last error, and of a lack of memory. Always false. */
 bool weights_refuse(const char *where);
 bool weights_refuse_memory(const char *where);
 

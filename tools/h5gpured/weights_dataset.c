@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written without a file is in the first one. `quiet`: only to see whether it is there. */
+/* Opens a path; one without a file is in the first input. `quiet`: only to see whether it is there. */
 static bool open_beside(const h5gpured_options *options, const char *path, bool quiet, ndr_h5_dataset **from) {
   char *file, *unused;
   ndr_h5_access access = input_access(options);
-  access.raw = 0; /* which is about the elements that are weighed */
+  access.raw = 0; /* --raw is for the elements that are weighed */
   if (quiet) access.on_remark = NULL;
   if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
   if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
@@ -48,7 +48,7 @@ static bool same_dim(const ndr_h5_info *a, int i, const ndr_h5_info *b, int j) {
   return a->shape[i] == b->shape[j];
 }
 
-/* The first dims in order that fit, or the last. */
+/* Pairs dims in order, each with the first one that fits, or with the last. */
 static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last, int *dims) {
   int step = last ? -1 : 1, d = last ? info->ndim - 1 : 0;
   for (int n = 0; n < own->ndim; n++, d += step) {
@@ -60,7 +60,7 @@ static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last
   return true;
 }
 
-/* By names that tell each dim from the others, in any order. */
+/* Pairs dims in any order, if each has a name that only one dim of the dataset has. */
 static bool pair_by_name(const ndr_h5_info *info, const ndr_h5_info *own, int *dims) {
   bool taken[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < own->ndim; i++) {
@@ -96,7 +96,8 @@ static bool pair_dims(const h5gpured_options *options, const char *where, const 
   return true;
 }
 
-static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
+static bool check_concat(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
+                         const weights *w) {
   int along = concat_dim(options, info);
   for (int i = 0; i < w->tensor.ndim; i++) {
     if (w->dims[i] != along) continue;
@@ -124,5 +125,5 @@ bool weights_read_dataset(const h5gpured_options *options, const ndr_h5_dataset 
   }
   w->units = units_of_dataset(w->dataset);
   return pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(w->dataset), w) &&
-         fits(options, where, ndr_h5_describe(dataset), w);
+         check_concat(options, where, ndr_h5_describe(dataset), w);
 }

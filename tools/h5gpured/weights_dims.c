@@ -11,7 +11,7 @@ static const char *find_function(const char *text) {
   return strrchr(slash ? slash : text, ':');
 }
 
-/* Of FUNCTION:DIM and FUNCTION(DIM). */
+/* If the text is FUNCTION:DIM or FUNCTION(DIM), complains and returns true. */
 static bool refuse_order(const char *text, const char *where) {
   size_t function = strcspn(text, ":("), length = text[function] ? strcspn(text + function + 1, ")") : 0;
   bool known = (function == 3 && strncmp(text, "cos", 3) == 0) || (function == 4 && strncmp(text, "days", 4) == 0);
@@ -21,7 +21,7 @@ static bool refuse_order(const char *text, const char *where) {
   return true;
 }
 
-/* Of DIM:FUNCTION or FILE:NAME. */
+/* Complains of DIM:FUNCTION or FILE:NAME. Always false. */
 static bool refuse_function(const char *text, const char *colon, const ndr_h5_info *info, const char *where) {
   int length = (int)(colon - text), dims[NDR_MAX_DIMS], count;
   char *name = strndup(text, (size_t)length);
@@ -35,7 +35,8 @@ static bool refuse_function(const char *text, const char *colon, const ndr_h5_in
   return false;
 }
 
-/* Of a word that is no dim. The reason is copied, as looking for a dataset of that name may replace it. */
+/* Complains of a word that is no dim. Always false. The reason is copied, as looking for a dataset of that name may
+ * replace it. */
 static bool refuse_name(const h5gpured_options *options, const char *name, const ndr_h5_info *info, const char *where) {
   char *reason = strdup(weights_reason(where)), *path = weights_find_path(options, info, name);
   if (reason)
@@ -47,6 +48,18 @@ static bool refuse_name(const h5gpured_options *options, const char *name, const
   return false;
 }
 
+/* Complains of an entry that names no dims, after the library has said why. */
+static void refuse_dims(const h5gpured_options *options, const char *text, const char *colon, const ndr_h5_info *info,
+                        const char *where) {
+  if (refuse_order(text, where)) return;
+  if (!colon)
+    refuse_name(options, text, info, where);
+  else if (weighing_of(text, strlen(text)) == BY_VALUE)
+    refuse_function(text, colon, info, where);
+  else
+    weights_refuse(where);
+}
+
 /* The one dim that DIM, DIM:cos or DIM:days names; -1 after a complaint. */
 static int find_dim(const h5gpured_options *options, const char *text, const ndr_h5_info *info, const char *where) {
   const char *colon = find_function(text);
@@ -56,21 +69,15 @@ static int find_dim(const h5gpured_options *options, const char *text, const ndr
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
   if (!name)
     weights_refuse_memory(where);
-  else if (!good && refuse_order(text, where))
-    ;
-  else if (!good && colon && how == BY_VALUE)
-    refuse_function(text, colon, info, where);
-  else if (!good && !colon)
-    refuse_name(options, text, info, where);
   else if (!good)
-    weights_refuse(where);
+    refuse_dims(options, text, colon, info, where);
   else if (count != 1)
     complain("%s: --weights '%s' names %d dims, not one", where, text, count);
   free(name);
   return good && count == 1 ? dims[0] : -1;
 }
 
-/* Complains of weight i of dim d. */
+/* Whether the weights are finite and not negative, and not all are 0; after a complaint false. */
 static bool check_values(const char *text, const char *where, const double *values, int64_t count) {
   const char *more = weighing_of(text, strlen(text)) == BY_VALUE ? "; DIM:cos takes the cosines of latitudes" : "";
   double total = 0;
@@ -90,7 +97,7 @@ static bool check_values(const char *text, const char *where, const double *valu
 static double *weigh_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, int d) {
   int64_t size = ndr_h5_describe(dataset)->shape[d];
   weighing how = weighing_of(text, strlen(text));
-  double *values = calloc((size_t)size + 1, sizeof *values); /* which sees an overflow */
+  double *values = calloc((size_t)size + 1, sizeof *values); /* calloc notices an overflow */
   bool good = values != NULL;
   if (!good) weights_refuse_memory(where);
   if (good)
@@ -102,7 +109,7 @@ static double *weigh_dim(const char *text, const ndr_h5_dataset *dataset, const 
   return NULL;
 }
 
-/* Multiplies weights by those of one more dim, which becomes the last one. */
+/* Multiplies weights by the factors of one more dim, which becomes the last one. */
 static bool multiply(weights *w, int d, int64_t size, const double *factor, const char *where) {
   int64_t count = 1, all;
   for (int i = 0; i < w->tensor.ndim; i++) count *= w->shape[i];
@@ -136,7 +143,8 @@ static bool weigh_by_dim(const h5gpured_options *options, const char *text, cons
   return good;
 }
 
-/* Cosines are numbers. The units of coordinates, which no call of the library tells, count as unknown. */
+/* The units of a product of weights: NULL for cosines, which are numbers, and "" where they are not known, as those of
+ * coordinates, which no call of the library tells. */
 static const char *units_of_dims(const char *list) {
   const char *units = NULL;
   size_t length;

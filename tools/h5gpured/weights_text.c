@@ -44,7 +44,7 @@ bool weights_are_dataset(const char *text) {
   return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text, strlen(text)) == BY_VALUE);
 }
 
-/* The length of the entry that a comma list begins with. A part in brackets may have commas, too. */
+/* The length of a comma list's first entry. Commas within brackets belong to a part. */
 static size_t entry_length(const char *entry) {
   size_t length = strcspn(entry, ",[");
   if (entry[length] == '[') length += strcspn(entry + length, "]");

@@ -48,7 +48,7 @@ const char *ndr_cf_attributes_method(ndr_op op) {
   return attributes_of[op].method;
 }
 
-/* Writes a comment in brackets. CF's grammar has none inside these, so they are written as URIs have them. */
+/* Writes a comment in brackets. CF's grammar allows no brackets within these: they are escaped as in URIs. */
 static void put_comment(char *end, const char *comment) {
   end = stpcpy(end, " (");
   for (; *comment; comment++) {

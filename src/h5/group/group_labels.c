@@ -113,8 +113,8 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
-/* If labels of all longitudes begin elsewhere than the file of which the steps are a part, takes those of the same
- * longitudes, eastwards or westwards. */
+/* Finds the labels of a part of longitudes by their coordinates, eastwards or westwards: the labels are of all
+ * longitudes, but their file begins elsewhere than the dataset's. *placed: they are found, and index[] is set. */
 static ndr_status place_by_longitude(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
                                      int64_t *index, bool *placed) {
   const ndr_h5_dataset *part = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;
@@ -129,7 +129,7 @@ static ndr_status place_by_longitude(const ndr_h5_dataset *dataset, int d, const
     NDR_TRY(ndr_coordinates_find_start(&dims, part->from[d], by, &start));
   }
   *placed = start >= 0;
-  for (int64_t k = 0; *placed && k < dataset->info.shape[d]; k++) index[k] = ((start + k * by) % count + count) % count;
+  for (int64_t k = 0; *placed && k < dataset->info.shape[d]; k++) index[k] = ndr_step_around(start + k * by, count);
   return NDR_OK;
 }
 

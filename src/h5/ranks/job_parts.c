@@ -5,8 +5,8 @@
 
 #include "h5/ranks/job_text.h"
 
-/* Finds out whether GPUs have reduced the parts, and whether the options' device can merge them. */
-static ndr_status look_at_states(ndr_job *job) {
+/* Sets cut_for_gpus if GPUs have reduced the parts. Fails if the options' device cannot merge them. */
+static ndr_status check_states(ndr_job *job) {
   const ndr_h5_options *o = &job->options;
   char *theirs;
   NDR_TRY(ndr_state_file_job(o->states[0], &theirs));
@@ -20,7 +20,7 @@ static ndr_status look_at_states(ndr_job *job) {
  * of; where that is a GPU, the CPU can do it, too. */
 static ndr_status choose_kind(ndr_job *job) {
   ndr_h5_options *o = &job->options;
-  ndr_status status = o->state_count ? look_at_states(job) : NDR_OK;
+  ndr_status status = o->state_count ? check_states(job) : NDR_OK;
   if (status != NDR_OK) {
     job->refused = (ndr_h5_refused){NDR_H5_REFUSED_FILE, 0};
     return status;

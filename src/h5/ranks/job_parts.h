@@ -6,8 +6,8 @@
 #include "h5/ranks/state_file.h"
 #include "h5/run/job/job.h"
 
-/* Opens what a job writes its partial states to, or takes them from; neither where it is all of one reduction. To be
- * closed even if that fails, and before the job is cleared. */
+/* Opens what a job writes its partial states to, or what it merges them from; the other is NULL, and so are both for a
+ * job without parts. To be closed even if that fails, before the job is cleared, as *set refers to job->refused. */
 ndr_status ndr_job_parts_open(ndr_job *job, ndr_state_writer **writer, ndr_state_set **set);
 
 /* Whether processes share the job: as parts, whose states are in files, or as ranks. */

@@ -6,14 +6,14 @@
 
 #include "h5/structure/structure.h"
 
-/* What the text of a job begins with that GPUs do. */
+/* The text of a job for GPUs begins so. */
 static const char by_gpus[] = "GPUs: ";
 
 bool ndr_job_text_is_of_gpus(const char *text) {
   return strncmp(text, by_gpus, strlen(by_gpus)) == 0;
 }
 
-/* Not the file's time, which a copy does not keep. */
+/* Leaves out the file's time, which a copy does not keep. */
 static void print_file(FILE *to, const ndr_h5_dataset *dataset) {
   int64_t bytes;
   uint64_t check;

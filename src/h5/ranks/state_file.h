@@ -38,15 +38,15 @@ typedef struct ndr_state_job {
 } ndr_state_job;
 
 /* Opens the files of all parts of a job. Fails, naming the file, where one is damaged or of another job, and where a
- * part is missing or there twice. *refused is set where this or ndr_state_set_add fails because of a file. To be closed
- * even if that fails. */
+ * part is missing or there twice. Where this or a later ndr_state_set_add fails because of a file, *refused says why.
+ * paths and refused must outlive the set. To be closed even if that fails. */
 ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const ndr_state_job *job,
                               ndr_h5_refused *refused);
 
 /* The text of the job that a file is of, to be freed. */
 ndr_status ndr_state_file_job(const char *path, char **job);
 
-/* Adds what a part has under the key. */
+/* Adds what a part has under the key. Fails with NDR_ERR_FILE where none has. */
 ndr_status ndr_state_set_add(ndr_state_set *set, ndr_state_key key, ndr_accumulator *into);
 
 /* NULL is allowed. */

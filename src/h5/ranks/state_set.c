@@ -36,7 +36,7 @@ struct ndr_state_set {
   place *places; /* by key */
 };
 
-/* Notes what is wrong with a file if the status is a failure; returns it. */
+/* Passes a status on; if it is a failure, notes which file is to blame, and why. */
 static ndr_status refuse(const ndr_state_set *set, int file, ndr_h5_refusal why, ndr_status status) {
   if (status != NDR_OK) *set->refused = (ndr_h5_refused){why, file};
   return status;

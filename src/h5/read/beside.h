@@ -23,7 +23,7 @@ typedef struct ndr_beside {
   void *owned;                  /* the same where it is to be freed */
   void *cut;                    /* what the dataset lies in if it is a part of the caller's; to be freed */
   bool cut_along[NDR_MAX_DIMS]; /* whether that part is cut along dim i */
-  bool by_place[NDR_MAX_DIMS];  /* by its coordinates, which then agree with the dataset's */
+  bool by_place[NDR_MAX_DIMS];  /* whether it is cut by coordinates, which then agree with the dataset's */
   bool once;                    /* read once; else with each slab */
   int64_t place;                /* where its box begins in a slot */
   int64_t gathered; /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */

@@ -66,13 +66,13 @@ bool ndr_axis_same_units(const ndr_axis *a, const ndr_axis *b) {
   return ndr_angle_radians(x) > 0 && ndr_angle_radians(x) == ndr_angle_radians(y);
 }
 
-/* By units that cannot be decoded, such as months since a date, or by the name of the dim. */
+/* Knows times also by units that cannot be decoded, such as months since a date, and by the name of the dim. */
 static bool is_time(const ndr_axis *a) {
   const char *units = a->units.units, *name = a->dataset->names[a->d];
   return a->units.timed || (units && strstr(units, " since ")) || (name && strcasecmp(name, "time") == 0);
 }
 
-/* Names of one calendar are alike, and so are none and that of the standard one. */
+/* Takes names as those of calendars, and no name as the standard one; unknown names must be the same text. */
 static bool same_calendar(const char *a, const char *b) {
   ndr_calendar x, y;
   if (ndr_calendar_parse(a, &x) && ndr_calendar_parse(b, &y))
@@ -98,7 +98,7 @@ static bool same_words(const ndr_axis *a, const ndr_axis *b) {
   return ndr_scale_units_same_words(&a->units, &b->units);
 }
 
-/* Of two numbers that are no instants; what is missing is so in any units. */
+/* Compares two values that are no instants. What is missing is so in any units. */
 static bool same_number(double x, double y, bool same_units) {
   return (isnan(x) && isnan(y)) || (same_units && x == y);
 }

@@ -33,17 +33,17 @@ bool ndr_axis_are_timed(const ndr_axis *a, const ndr_axis *b);
  * axis without units can be compared with any but times. */
 bool ndr_axis_same_units(const ndr_axis *a, const ndr_axis *b);
 
-/* Whether times of which one or both cannot be decoded count the same: they have the same units and calendar, or one of
- * them has no units. True of times that can be decoded, and of what are no times. */
+/* Whether two axes of times, one or both of which cannot be decoded, count in the same way: they have the same units
+ * and calendar, or one has no units. True if both can be decoded, and if neither is of times. */
 bool ndr_axis_counts_alike(const ndr_axis *a, const ndr_axis *b);
 
 /* Whether time i of a has one date in both calendars. */
 bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i);
 
 /* Whether coordinate i of a and coordinate k of b are the same place. Times must be the same instant, as exactly as
- * they are stored, or if neither is one, the same number of the same units. Other numbers may differ by a thousandth of
- * a step of a, as files write degrees with more or fewer digits, or by what their dtypes round off, and longitudes by
- * whole turns as well. Does not compare calendars and units. */
+ * they are stored, or if neither can be decoded, the same number of the same units. Other numbers may differ by a
+ * thousandth of a step of a, as files write degrees with more or fewer digits, or by what their dtypes round off, and
+ * longitudes by whole turns as well. Does not compare calendars and units. */
 bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k);
 
 /* Writes a coordinate: a time as a date. */

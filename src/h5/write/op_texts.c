@@ -83,7 +83,7 @@ bool ndr_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_op_texts *text
   if (!texts->text) return false;
   texts->text[0] = 0;
   ndr_operator_print(op, texts->text, length + 1);
-  ndr_operator_text_keep_read(texts->text, op);
+  ndr_operator_text_drop_unread(texts->text, op);
   texts->name = strndup(texts->text, strcspn(texts->text, "( "));
   if (ndr_operator_parameters(op) > 0) texts->parameters = make_parameters(op, problem, texts->text);
   return texts->name && (texts->parameters || ndr_operator_parameters(op) == 0);

@@ -110,7 +110,7 @@ static bool is_read(const ndr_problem *problem, int array) {
   return false;
 }
 
-/* Whether an operator adds it to the dataset, or the like, and does not only weigh the dataset by it. */
+/* Whether an operator adds, subtracts or compares it and the dataset. */
 static bool is_mixed(const ndr_problem *problem, int array) {
   for (int i = 0; i < problem->op_count; i++)
     if (ndr_operator_mixes(problem->ops[i], array)) return true;

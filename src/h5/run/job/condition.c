@@ -27,12 +27,12 @@ static bool next_word(const char *text, word *found) {
   return found->length > 0;
 }
 
-static bool is_called(const word *w, const char *name) {
-  return ndr_expression_is_called(w->start, w->length, name);
+static bool word_is(const word *w, const char *name) {
+  return ndr_expression_word_is(w->start, w->length, name);
 }
 
-static bool is_known(const word *w) {
-  return ndr_expression_is_known(w->start, w->length);
+static bool is_builtin(const word *w) {
+  return ndr_expression_is_builtin(w->start, w->length);
 }
 
 static ndr_status fail_room(void) {
@@ -49,20 +49,20 @@ static ndr_status use(ndr_besides *operands, int array) {
   return NDR_OK;
 }
 
-static ndr_status use_name(ndr_besides *operands, const word *n, bool *reads_elements) {
+static ndr_status use_name(ndr_besides *operands, const word *w, bool *reads_elements) {
   char list[512] = "x";
-  if (is_called(n, "x")) {
+  if (word_is(w, "x")) {
     *reads_elements = true;
     return NDR_OK;
   }
   for (int i = 0; i < operands->array_count; i++) {
     if (!operands->names[i]) continue;
-    if (is_called(n, operands->names[i])) return use(operands, i);
+    if (word_is(w, operands->names[i])) return use(operands, i);
     size_t length = strlen(list);
     snprintf(list + length, sizeof list - length, ", %s", operands->names[i]);
   }
   return ndr_fail(NDR_ERR_PARSE, "operand where '%s': there is no array '%.*s'; there are %s", operands->condition.text,
-                  n->length, n->start, list);
+                  w->length, w->start, list);
 }
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
@@ -94,10 +94,10 @@ static ndr_status add_places(ndr_besides *operands, const ndr_h5_info *info, int
 }
 
 /* Reads "index(d)"; *end is behind it. */
-static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const word *n, int *array,
+static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const word *w, int *array,
                              const char **end) {
   char *after;
-  const char *open = strchr(n->start, '(') + 1;
+  const char *open = strchr(w->start, '(') + 1;
   long d = strtol(open, &after, 10);
   after += strspn(after, " \t");
   if (after == open || *after != ')' || d < 0 || d >= info->ndim)
@@ -113,17 +113,17 @@ static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, con
 static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_h5_info *info, FILE *to,
                              bool *reads_elements) {
   const char *done = text;
-  for (word n; next_word(done, &n);) {
-    const char *end = n.start + n.length;
-    fwrite(done, 1, (size_t)(n.start - done), to);
-    if (is_known(&n) && is_called(&n, "index")) {
+  for (word w; next_word(done, &w);) {
+    const char *end = w.start + w.length;
+    fwrite(done, 1, (size_t)(w.start - done), to);
+    if (is_builtin(&w) && word_is(&w, "index")) {
       int array;
-      NDR_TRY(read_place(operands, info, &n, &array, &end));
+      NDR_TRY(read_place(operands, info, &w, &array, &end));
       NDR_TRY(use(operands, array));
-      fprintf(to, "%-*s", (int)(end - n.start), operands->names[array]);
+      fprintf(to, "%-*s", (int)(end - w.start), operands->names[array]);
     } else {
-      if (!is_known(&n)) NDR_TRY(use_name(operands, &n, reads_elements));
-      fwrite(n.start, 1, (size_t)n.length, to);
+      if (!is_builtin(&w)) NDR_TRY(use_name(operands, &w, reads_elements));
+      fwrite(w.start, 1, (size_t)w.length, to);
     }
     done = end;
   }
@@ -271,11 +271,11 @@ ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const nd
 /* Finds the names of arrays, each once; *count is more than there is room for if there are too many. */
 static void find_arrays(const char *text, word *arrays, int *count) {
   *count = 0;
-  for (word n; next_word(text, &n) && *count <= NDR_MAX_OPERANDS; text = n.start + n.length) {
-    bool known = is_known(&n) || is_called(&n, "x");
+  for (word w; next_word(text, &w) && *count <= NDR_MAX_OPERANDS; text = w.start + w.length) {
+    bool known = is_builtin(&w) || word_is(&w, "x");
     for (int i = 0; i < *count && !known; i++)
-      known = arrays[i].length == n.length && strncmp(arrays[i].start, n.start, (size_t)n.length) == 0;
-    if (!known && (*count)++ < NDR_MAX_OPERANDS) arrays[*count - 1] = n;
+      known = arrays[i].length == w.length && strncmp(arrays[i].start, w.start, (size_t)w.length) == 0;
+    if (!known && (*count)++ < NDR_MAX_OPERANDS) arrays[*count - 1] = w;
   }
 }
 

@@ -52,7 +52,7 @@ ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_data
   return status == NDR_ERR_DIMS ? NDR_OK : status;
 }
 
-/* Coordinates stay as the file has them. */
+/* Leaves `turn` alone: coordinates stay as the array's file has them. */
 static void cut_run(ndr_h5_dataset *own, int i, int64_t from, int64_t step, int64_t count) {
   own->from[i] = from;
   own->step[i] = step;
@@ -80,15 +80,16 @@ static copies *copy(ndr_beside *array, int count) {
   return made;
 }
 
-/* What is cut of an array. */
+/* How an array is cut. A dim is cut by place, to the steps with the dataset's coordinates, or else by index, to the
+ * steps that the dataset has of its file. */
 typedef struct {
   bool cuts[NDR_MAX_DIMS], any;
-  int64_t start[NDR_MAX_DIMS]; /* where a part by place begins, which goes on around the end; -1: it is by index */
-  int seam;                    /* the dim with two sides; -1: none */
+  int64_t start[NDR_MAX_DIMS]; /* where a part by place begins; -1: the dim is cut by index */
+  int seam;                    /* the dim whose part has two sides, as it goes on around the end; -1: none */
 } cut;
 
-/* Makes a series of the two sides of the seam along dim i: those of the part by place, or as the dataset is one along
- * dim d. */
+/* Makes a series of the two sides of the seam along dim i. By place the seam is where the array ends; by index it is
+ * the dataset's along dim d. */
 static void cut_sides(copies *made, int i, int64_t start, const ndr_h5_dataset *dataset, int d) {
   const int64_t count = dataset->info.shape[d], first = made->whole.extent[i] - start;
   made->whole.part_count = 2;
@@ -105,8 +106,9 @@ static void cut_whole(ndr_h5_dataset *own, int i, int64_t start, const ndr_h5_da
   cut_run(own, i, start < 0 ? dataset->from[d] : start, dataset->step[d], dataset->info.shape[d]);
 }
 
-/* Finds the part of dim i, which is to be cut. Of one dim it can go around the end, in steps of 1. */
-static ndr_status find_place(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
+/* Finds where dim i is cut. A part by place can go around the end along one dim only, and in steps of 1; else it is cut
+ * by index. */
+static ndr_status find_start(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
   const int d = array->dims[i];
   const ndr_h5_dataset *first = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;
   const int64_t step = first->step[d], count = dataset->info.shape[d];
@@ -132,7 +134,7 @@ static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *datas
     if (c->cuts[i] && ndr_cut_is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
     c->cuts[i] = c->cuts[i] && !done;
     c->any |= c->cuts[i];
-    if (c->cuts[i]) NDR_TRY(find_place(array, i, dataset, c));
+    if (c->cuts[i]) NDR_TRY(find_start(array, i, dataset, c));
   }
   return NDR_OK;
 }

@@ -16,9 +16,9 @@ bool ndr_cut_is_part(const ndr_h5_dataset *dataset, int d);
 bool ndr_cut_is_sides(const ndr_h5_dataset *dataset, int d);
 
 /* Along each dim that is as long as the file's dim of which the dataset is a part, takes the same part of an array
- * whose dims are known: array->dataset is then a copy that array->cut holds. Of longitudes that is the part with the
- * same coordinates, else, and if none has them, that with the same indices. Arrays in memory, and those that are parts
- * already, stay as they are. `what` names the array in errors. */
+ * whose dims are known: array->dataset is then a copy that array->cut holds. The part of longitudes is the one with the
+ * same coordinates; if there is none, and along other dims, it is the one with the same indices. Arrays in memory, and
+ * those that are parts already, stay as they are. `what` names the array in errors. */
 ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what);
 
 /* If dim i is cut, moves its part as far from the last step of the file's dim as it was from the first. A second call

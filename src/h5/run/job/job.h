@@ -28,7 +28,7 @@ typedef struct ndr_job {
   int valid_index;  /* of NDR_VALID in fold.ops; -1 where no output can lack a valid element, or no op needs to know */
   int fold_threads; /* of each accumulator at most; 0: ndr_thread_count() */
   ndr_h5_options options;
-  ndr_h5_refused refused;     /* what was wrong with the states that it merges */
+  ndr_h5_refused refused;     /* what is wrong with the states that it merges */
   const ndr_sink *sink;       /* NULL: results are held in memory */
   const ndr_running *running; /* NULL: the job is a reduction */
   ndr_besides *operands;      /* NULL: nothing is read beside the dataset */

@@ -67,11 +67,11 @@ ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool
   return status;
 }
 
-/* Whether all steps of the dataset are in the array from `start` on. */
+/* Whether the dataset's steps are the array's from `start` on, `by` apart. */
 static bool begins_at(const axes *a, int64_t start, int64_t by) {
   const int64_t count = steps_of(&a->other);
   for (int64_t k = 0; k < steps_of(&a->own); k++)
-    if (!ndr_axis_same_place(&a->own, k, &a->other, ((start + k * by) % count + count) % count)) return false;
+    if (!ndr_axis_same_place(&a->own, k, &a->other, ndr_step_around(start + k * by, count))) return false;
   return true;
 }
 

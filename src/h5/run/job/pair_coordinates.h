@@ -18,10 +18,14 @@ typedef struct ndr_paired_dims {
  * longitudes by whole turns. What has no coordinates agrees with anything. Takes the lock. */
 ndr_status ndr_coordinates_agree(const ndr_paired_dims *dims, bool reverse, bool *agree);
 
-/* For longitudes, of which the dataset has a part, and the array all: sets *start to the step of the array that is
- * paired with the dataset's first, so that each of the next ones, `by` steps further (or back, if that is negative) and
- * around the end of the array, is of the place of the dataset's next. `near` is a likely one. -1: there is none. Takes
- * the lock. */
+/* The step of an axis of `count` steps that is reached by going on around either end. */
+static inline int64_t ndr_step_around(int64_t step, int64_t count) {
+  return (step % count + count) % count;
+}
+
+/* Finds a part of longitudes in an array that has all of them. *start becomes the array's step at the place of the
+ * dataset's first one; the dataset's next ones are then `by` array steps apart (backwards if `by` is negative),
+ * and go on around the end of the array. -1: there is none. `near` is tried first. Takes the lock. */
 ndr_status ndr_coordinates_find_start(const ndr_paired_dims *dims, int64_t near, int64_t by, int64_t *start);
 
 /* Fails with a sentence that names the first step at which they do not agree, and what can be done about it. `what`

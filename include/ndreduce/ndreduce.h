@@ -30,12 +30,12 @@
  * pthread_exit() must call exit() itself. Each inherits the affinity mask and the priority of the thread whose call
  * starts it: where the first large call comes from a thread that is pinned to one core, they share that core. They
  * serve one call at a time; a call that overlaps with it works in its calling thread alone and waits for no other.
- * While the OpenMP threads of the calling thread poll for the program's next parallel region, they do the work of large
- * calls instead (on Linux; the OpenMP libraries of GNU, LLVM and Intel). A call takes up to 128 KiB of its thread's
- * stack, with operands or operators of one's own up to 224 KiB. A signal handler that interrupts a call must return to
- * it, and must not fork. After fork() the child can use the library, which starts new threads there. It can also use
- * plans and accumulators, except those that another thread was changing. It cannot use a GPU that the parent has used
- * (a limit of CUDA).
+ * While the threads of GNU's OpenMP poll for the program's next parallel region, they do the work of large calls of its
+ * first thread instead. All work with the floating-point modes of the calling thread. A call takes up to 128 KiB of its
+ * thread's stack, with operands or operators of one's own up to 224 KiB. A signal handler that interrupts a call must
+ * return to it, and must not fork. After fork() the child can use the library, which starts new threads there. It can
+ * also use plans and accumulators, except those that another thread was changing. It cannot use a GPU that the parent
+ * has used (a limit of CUDA).
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype

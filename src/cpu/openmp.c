@@ -1,6 +1,5 @@
-/* See openmp.h. Finds the OpenMP libraries of the process, one of which may have come with a Python module, and whether
- * their threads are running. GNU's library, LLVM's and Intel's all have GOMP_parallel, which runs a parallel region. */
-#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr
+/* See openmp.h. The OpenMP library of the process may have come with a Python module. */
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr, gettid, pthread_getattr_np
 #include "cpu/openmp.h"
 
 #ifdef __linux__
@@ -10,109 +9,80 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_LIBRARIES = 4, MOST_PATH = 512 };
+#include "cpu/fp_modes.h"
 
-typedef struct library {
-  /* Runs region(context) in a team; `threads` 0: as many as the program's regions have by default. */
-  void (*run)(void (*region)(void *), void *context, unsigned threads, unsigned flags);
-  int (*thread)(void);  /* the number of a thread in its team */
-  int (*threads)(void); /* how many threads a team has by default */
-  int (*inside)(void);  /* whether the calling thread is in a region: a nested one would have this thread alone */
-} library;
-
+/* The functions of the process's OpenMP library, if it has one, and that is GNU's. */
 static struct {
-  library libraries[MOST_LIBRARIES];
-  int count;
+  void *handle;
+  /* Runs region(context) in a team of threads; 0 threads: as many as the program's regions have by default. */
+  void (*run)(void (*region)(void *), void *context, unsigned threads, unsigned flags);
+  int (*thread)(void);      /* the number of a thread in its team */
+  int (*threads)(void);     /* how many threads a team has by default */
+  int (*inside)(void);      /* whether the calling thread is in a region: a nested one would have this thread alone */
   unsigned long long loads; /* how many libraries the process had ever loaded when it was searched */
 } openmp;
 
-/* Bit k: the last region of library k for this thread had to start threads, or ran alone. */
-static _Thread_local unsigned without_threads;
+/* ---- which library there is ---- */
 
-/* The folder has a subfolder for each thread, and its link count is their number plus 2. */
-static long count_threads(void) {
-  struct stat folder;
-  return stat("/proc/self/task", &folder) == 0 ? (long)folder.st_nlink - 2 : 0;
-}
-
-/* A child of fork() has none of its parent's threads, but GNU's library would wait for them for ever. */
-static bool had_threads;
-static atomic_bool lost_threads;
-
-static void before_fork(void) {
-  had_threads = count_threads() != 1;
-}
-
-static void note_fork(void) {
-  if (had_threads) atomic_store(&lost_threads, true);
-}
-
-__attribute__((constructor)) static void watch_forks(void) {
-  pthread_atfork(before_fork, NULL, note_fork);
-}
-
-/* ---- which libraries there are ---- */
+enum { MOST_PATH = 512 };
 
 typedef struct search {
-  char paths[MOST_LIBRARIES][MOST_PATH];
+  char path[MOST_PATH]; /* of the last that was found; empty: it is too long */
   int count;
   unsigned long long loads;
 } search;
 
-static bool is_openmp(const char *path) {
-  static const char *const names[] = {"libgomp", "libomp", "libiomp5"};
+static bool is_named(const char *path, const char *name) {
   const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    size_t length = strlen(names[i]);
-    if (strncmp(file, names[i], length) == 0 && (file[length] == '.' || file[length] == '-')) return true;
-  }
-  return false;
+  const size_t length = strlen(name);
+  return strncmp(file, name, length) == 0 && (file[length] == '.' || file[length] == '-');
 }
 
-static int note_library(struct dl_phdr_info *loaded, size_t size, void *context) {
+static int visit(struct dl_phdr_info *loaded, size_t size, void *context) {
   search *found = context;
+  const char *path = loaded->dlpi_name ? loaded->dlpi_name : "";
   (void)size;
   found->loads = loaded->dlpi_adds;
   if (found->loads == openmp.loads) return 1;
-  if (found->count < MOST_LIBRARIES && loaded->dlpi_name && is_openmp(loaded->dlpi_name) &&
-      strlen(loaded->dlpi_name) < MOST_PATH)
-    strcpy(found->paths[found->count++], loaded->dlpi_name);
+  if (is_named(path, "libgomp") || is_named(path, "libomp") || is_named(path, "libiomp5")) {
+    found->path[0] = 0;
+    if (strlen(path) < MOST_PATH) strcpy(found->path, path);
+    found->count++;
+  }
   return 0;
 }
 
 /* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
-static bool find_function(void *handle, const char *name, void *function) {
-  void *symbol = dlsym(handle, name);
+static bool find_function(const char *name, void *function) {
+  void *symbol = dlsym(openmp.handle, name);
   memcpy(function, &symbol, sizeof symbol);
   return symbol != NULL;
 }
 
-/* Searches again only when libraries have been loaded since. Handles are not closed: polling threads keep the library
- * loaded anyway. */
-static void find_libraries(void) {
+/* LLVM's and Intel's libraries end a program that has several of them, or starts one too late, if they are only asked
+ * something; and of several GNU ones it cannot be seen which has the program's threads. */
+static bool find_library(void) {
   search found = {.count = 0};
-  dl_iterate_phdr(note_library, &found);
-  if (found.loads == openmp.loads) return;
+  dl_iterate_phdr(visit, &found);
+  if (found.loads == openmp.loads) return openmp.handle != NULL;
   openmp.loads = found.loads;
-  openmp.count = 0;
-  without_threads = 0;
-  for (int i = 0; i < found.count; i++) {
-    void *handle = dlopen(found.paths[i], RTLD_LAZY | RTLD_NOLOAD);
-    library *l = &openmp.libraries[openmp.count];
-    if (handle && find_function(handle, "GOMP_parallel", &l->run) &&
-        find_function(handle, "omp_get_thread_num", &l->thread) &&
-        find_function(handle, "omp_get_max_threads", &l->threads) &&
-        find_function(handle, "omp_in_parallel", &l->inside))
-      openmp.count++;
-  }
+  if (openmp.handle) dlclose(openmp.handle);
+  openmp.handle = NULL;
+  if (found.count != 1 || !is_named(found.path, "libgomp")) return false;
+  openmp.handle = dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (!openmp.handle) return false;
+  if (find_function("GOMP_parallel", &openmp.run) && find_function("omp_get_thread_num", &openmp.thread) &&
+      find_function("omp_get_max_threads", &openmp.threads) && find_function("omp_in_parallel", &openmp.inside))
+    return true;
+  dlclose(openmp.handle);
+  openmp.handle = NULL;
+  return false;
 }
 
 /* ---- whether their threads are polling ---- */
@@ -132,26 +102,49 @@ static bool others_used_time(int64_t (*pool_time)(void)) {
   return llabs(others - before) > 20000; /* the clocks are read one after the other */
 }
 
-/* The core on which a thread of the process runs, or for which it waits; -1: it sleeps. In proc(5)'s `stat`, the state
- * follows the name in brackets, and the core is the 36th field behind the state. */
+/* Reads a file of one line, as proc(5) describes `stat`, and finds what is behind the name in brackets; NULL: there is
+ * no such file. */
+static const char *read_stat(const char *path, char *text, size_t capacity) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
+  if (file >= 0) close(file);
+  if (length <= 0) return NULL;
+  text[length] = 0;
+  return strrchr(text, ')');
+}
+
+/* The field of that number behind the name in brackets: 1 is the state. */
+static const char *find_field(const char *stat, int number) {
+  for (int blank = 0; stat && blank < number; blank++) stat = strchr(stat + 1, ' ');
+  return stat ? stat + 1 : NULL;
+}
+
+/* The core on which a thread of the process runs, or for which it waits; -1: it sleeps. */
 static int core_of(int thread) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-  if (file >= 0) close(file);
-  if (length <= 0) return -1;
-  text[length] = 0;
-  const char *at = strrchr(text, ')');
-  if (!at || strncmp(at, ") R", 3) != 0) return -1;
-  for (int blank = 0; at && blank < 37; blank++) at = strchr(at + 1, ' ');
-  return at ? (int)strtol(at, NULL, 10) : -1;
+  const char *stat = read_stat(path, text, sizeof text), *state = find_field(stat, 1), *core = find_field(stat, 37);
+  return state && *state == 'R' && core ? (int)strtol(core, NULL, 10) : -1;
+}
+
+/* Whether the process is a child of fork() that executes its parent's program. It has none of the parent's threads, but
+ * GNU's library would wait for them for ever. */
+static bool is_forked(void) {
+  enum { PF_FORKNOEXEC = 0x40 };
+  static pid_t asked;
+  static bool answer;
+  if (asked == getpid()) return answer;
+  char text[512];
+  const char *flags = find_field(read_stat("/proc/self/stat", text, sizeof text), 7);
+  asked = getpid();
+  answer = !flags || (strtoul(flags, NULL, 10) & PF_FORKNOEXEC) != 0;
+  return answer;
 }
 
 enum { MOST_CORES = 1024 };
 
-/* Whether more than half of `wanted` threads are running, this one included, each on a core of its own. At the end of a
- * region the caller would wait for a thread that waits for another's core. Looks at a limited number of threads. */
+/* Whether at least `wanted` threads are running, this one included, each on a core of its own. At the end of a region
+ * the caller would wait for a thread that waits for another's core. Looks at a limited number of threads. */
 static bool run_on_own_cores(int wanted) {
   bool taken[MOST_CORES] = {false};
   DIR *folder = opendir("/proc/self/task");
@@ -167,7 +160,7 @@ static bool run_on_own_cores(int wanted) {
     running++;
   }
   closedir(folder);
-  return apart && 2 * running > wanted;
+  return apart && running >= wanted;
 }
 
 /* ---- running ---- */
@@ -175,23 +168,28 @@ static bool run_on_own_cores(int wanted) {
 typedef struct job {
   ndr_pool_body *body;
   void *context;
-  int (*thread)(void); /* the number of a thread in its team, as the library says */
+  uint64_t fp_modes;
   int wanted;
-  atomic_int joined;
 } job;
 
-static void join_in(void *context) {
-  job *j = context;
-  const int thread = j->thread();
-  atomic_fetch_add(&j->joined, 1);
-  if (thread < j->wanted) j->body(j->context, thread);
+/* As much as threads of the pool have at least; that of OpenMP's may be set to less. */
+static bool has_stack(void) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  if (pthread_attr_getstacksize(&attributes, &bytes) != 0) bytes = 0;
+  pthread_attr_destroy(&attributes);
+  return bytes >= NDR_LEAST_STACK;
 }
 
-/* Returns whether the library had a team for this thread already: others joined in, and no thread was started. */
-static bool run_in(const library *l, job *j) {
-  const long threads = count_threads();
-  l->run(join_in, j, 0, 0);
-  return atomic_load(&j->joined) > 1 && count_threads() <= threads;
+static void join_in(void *context) {
+  const job *j = context;
+  const int thread = openmp.thread();
+  const uint64_t own = ndr_fp_modes();
+  if (thread >= j->wanted || (thread > 0 && !has_stack())) return;
+  ndr_set_fp_modes(j->fp_modes);
+  j->body(j->context, thread);
+  ndr_set_fp_modes(own);
 }
 
 /* Work shorter than the first is done before it is known whether threads poll. Where most of the pool is awake, only
@@ -202,16 +200,12 @@ static bool run_in(const library *l, job *j) {
 bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
                     void *context) {
   if (nanoseconds < SHORT_NANOSECONDS || (2 * awake >= wanted && nanoseconds < LONG_NANOSECONDS)) return false;
-  if (atomic_load(&lost_threads)) return false;
-  find_libraries();
-  for (int i = 0; i < openmp.count; i++) {
-    const library *l = &openmp.libraries[i];
-    if (without_threads & 1u << i || l->inside() || 2 * l->threads() < wanted) continue;
-    if (!others_used_time(pool_time) || !run_on_own_cores(wanted + awake)) return false;
-    if (!run_in(l, &(job){body, context, l->thread, wanted, 0})) without_threads |= 1u << i;
-    return true;
-  }
-  return false;
+  /* Other threads than the first one may have no team, and whether they do cannot be seen. */
+  if (gettid() != getpid() || !find_library() || is_forked() || !others_used_time(pool_time)) return false;
+  const int team = openmp.threads();
+  if (2 * team < wanted || team > 2 * wanted || openmp.inside() || !run_on_own_cores(team + awake)) return false;
+  openmp.run(join_in, &(job){body, context, ndr_fp_modes(), wanted}, 0, 0);
+  return true;
 }
 
 #else

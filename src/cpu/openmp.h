@@ -8,10 +8,10 @@
 
 #include "cpu/pool.h"
 
-/* Between parallel regions, the threads of an OpenMP library poll for the next one for up to 200 ms, and take the cores
- * from the pool's threads meanwhile. If the calling thread's team does so now, runs body(context, 0) and some or all of
- * body(context, 1) to body(context, wanted - 1) in a parallel region of that library, and returns true when these have
- * returned. Otherwise, and where that would not pay, runs nothing and returns false.
+/* Between parallel regions, the threads of an OpenMP library poll for the next one for milliseconds, and take the cores
+ * from the pool's threads meanwhile. If a whole team of GNU's library does so now and the program's first thread calls,
+ * runs body(context, 0) and some or all of body(context, 1) to body(context, wanted - 1) in a parallel region, and
+ * returns true when these have returned. Otherwise, and where that would not pay, runs nothing and returns false.
  *
  * The work takes one thread about `nanoseconds`. `awake` pool threads do not sleep. pool_time() returns the CPU time of
  * all pool threads together, in nanoseconds. Only one thread may call this at a time. */

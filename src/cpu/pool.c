@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu/fp_modes.h"
 #include "cpu/openmp.h"
 #include "cpu/threads.h"
 
@@ -55,6 +56,7 @@ static struct {
   atomic_int next_to_wake; /* its first seat that no thread has tried to wake */
   ndr_pool_body *body;
   void *context;
+  uint64_t fp_modes;
   int seats;
   int64_t begin, last_end; /* when it began, and when the one before it ended */
 } job;
@@ -155,6 +157,7 @@ static void *run_thread(void *own) {
     if (slept) learn_from_waking();
     slept = false;
     wake_two();
+    ndr_set_fp_modes(job.fp_modes);
     job.body(job.context, (int)(seat - seats) + 1);
     bool lingers = !crowded();
     leave(seat);
@@ -163,16 +166,13 @@ static void *run_thread(void *own) {
   return NULL;
 }
 
-/* Bytes of a thread's stack, at least: a program's default may be too small for the loops. */
-#define LEAST_STACK 262144
-
 static int create_thread(pool_seat *seat) {
   pthread_attr_t attributes;
   size_t bytes = 0;
   int error = pthread_attr_init(&attributes);
   if (error) return error;
-  if (pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < LEAST_STACK)
-    pthread_attr_setstacksize(&attributes, LEAST_STACK);
+  if (pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < NDR_LEAST_STACK)
+    pthread_attr_setstacksize(&attributes, NDR_LEAST_STACK);
   error = pthread_create(&seat->thread, &attributes, run_thread, seat);
   pthread_attr_destroy(&attributes);
   return error;
@@ -252,6 +252,7 @@ static void run_job(int count, int64_t nanoseconds, ndr_pool_body *body, void *c
   start_threads(count - 1);
   job.body = body;
   job.context = context;
+  job.fp_modes = ndr_fp_modes();
   job.seats = count - 1 < started ? count - 1 : started;
   offer_job(nanoseconds);
   body(context, 0);

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* Bytes of a thread's stack, at least: a program's default may be too small for the loops. */
+#define NDR_LEAST_STACK 262144
+
 /* Does work until none is left. Calls that run at the same time have different numbers `thread`. */
 typedef void ndr_pool_body(void *context, int thread);
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu/fp_modes.h"
 #include "cpu/pool.h"
 #include "support/suite.h"
 
@@ -66,6 +67,39 @@ START_TEST(threads_have_numbers_of_their_own) {
       if (thread >= wanted) ck_assert_int_eq(atomic_load(&n.begun[thread]), 0);
     }
   }
+}
+END_TEST
+
+/* ---- how they compute ---- */
+
+enum { FLUSHING = 0x8040, ROUNDING_DOWN = 0x2000 }; /* of x86 */
+
+typedef struct modes {
+  uint64_t expected;
+  atomic_int begun, wrong;
+} modes;
+
+static void compare_modes(void *context, int thread) {
+  modes *m = context;
+  atomic_fetch_add(&m->begun, 1);
+  atomic_fetch_add(&m->wrong, (ndr_fp_modes() & ~UINT64_C(0x3f)) != (m->expected & ~UINT64_C(0x3f)));
+  if (thread == 0) usleep(2000);
+}
+
+START_TEST(threads_have_the_modes_of_their_caller) {
+#if defined __SSE2__
+  const uint64_t own = ndr_fp_modes();
+  int helped = 0;
+  for (int i = 0; i < 20; i++) {
+    modes m = {.expected = i % 2 ? own : own | FLUSHING | ROUNDING_DOWN};
+    ndr_set_fp_modes(m.expected);
+    ndr_pool_run(THREADS, LONG_JOB, compare_modes, &m);
+    ndr_set_fp_modes(own);
+    ck_assert_int_eq(atomic_load(&m.wrong), 0);
+    helped += atomic_load(&m.begun) > 1;
+  }
+  ck_assert_int_gt(helped, 0);
+#endif
 }
 END_TEST
 
@@ -318,9 +352,9 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("pool");
-  suite_case(suite, "pool", 600, bodies_begin_once_each_at_most, threads_have_numbers_of_their_own, work_may_hold_work,
-             jobs_come_at_any_time, callers_may_be_many, long_jobs_wake_all, a_short_job_by_itself_wakes_none,
-             short_jobs_in_a_row_wake_some, threads_take_the_signals_of_faults, callers_are_not_cancelled_in_a_call,
-             stacks_hold_the_loops, ENDS NULL);
+  suite_case(suite, "pool", 600, bodies_begin_once_each_at_most, threads_have_the_modes_of_their_caller,
+             threads_have_numbers_of_their_own, work_may_hold_work, jobs_come_at_any_time, callers_may_be_many,
+             long_jobs_wake_all, a_short_job_by_itself_wakes_none, short_jobs_in_a_row_wake_some,
+             threads_take_the_signals_of_faults, callers_are_not_cancelled_in_a_call, stacks_hold_the_loops, ENDS NULL);
   return suite_run(suite);
 }

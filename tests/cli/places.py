@@ -185,17 +185,20 @@ def try_turned_series(tool, folder, failures):
 
 
 def try_turned_seam(tool, folder, failures):
-    """Beside a part across the seam, longitudes in reverse are refused for arrays, and turned for labels."""
+    """Beside a part across the seam, longitudes in reverse are refused for arrays, also by number, and turned for labels."""
     lon = np.arange(0.0, 360, 45)
     values = number_elements("k", (3, lon.size))
     for name, turn in (("whole", 1), ("reverse", -1)):
         axes = {"time": (np.arange(3.0), {}), "lon": (lon[::turn], {"units": "degrees_east"})}
         write_axes(os.path.join(folder, f"{name}.nc"), axes, lambda _, shape: values[:, ::turn])
-    for name, option, status in (("whole", "--where", 0), ("reverse", "--where", 1), ("whole", "--by", 0), ("reverse", "--by", 0)):
+    other, turned = "its lon[0] is 45, that of whole.nc:/x is 270; ", "it has dim 1 (lon) in reverse, and a part across the seam cannot be turned"
+    for name, option, expected in (("whole", "--where", ""), ("reverse", "--where", other), ("whole", "--by", ""), ("reverse", "--by", ""),
+                                   ("whole", "--where --pair-by-number", ""), ("reverse", "--where --pair-by-number", turned)):
+        option, *more = option.split()
         beside = f"{name}.nc:/k" if option == "--where" else f"time,lon:{name}.nc:/k"
-        command = [tool, "--json", "--op", "sum", "-d", "time,lon", option, beside, "whole.nc:/x[lon=270:90]"]
+        command = [tool, "--json", "--op", "sum", "-d", "time,lon", *more, option, beside, "whole.nc:/x[lon=270:90]"]
         result = run(command, folder)
-        expected = "its lon[0] is 45, that of whole.nc:/x is 270; " if status else ""
+        status = 1 if expected else 0
         right = expected in result.stderr if status else not result.stderr
         if option == "--by":  # the sum of a group is its label times its elements
             kept = values[:, [6, 7, 0, 1, 2]]

@@ -113,6 +113,30 @@ static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims 
   return reverse || dims->array->by_number ? NDR_OK : ndr_coordinates_fail(dims, what);
 }
 
+/* Whether both sides of the seam agree, forward or in reverse. */
+static ndr_status sides_agree(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, bool reverse, bool *all) {
+  const int d = array->dims[i];
+  *all = true;
+  for (int p = 0; *all && p < dataset->part_count; p++)
+    NDR_TRY(ndr_coordinates_agree(&(ndr_paired_dims){dataset->parts[p], d, array->dataset->parts[p], i, NULL}, reverse,
+                                  all));
+  return NDR_OK;
+}
+
+/* Sides of the seam that are paired by number are not turned. They may differ, but not lie in reverse. */
+static ndr_status refuse_reverse(ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
+  char called[NDR_DIM_TEXT];
+  bool agree, reverse;
+  NDR_TRY(sides_agree(array, i, dataset, false, &agree));
+  if (agree) return NDR_OK;
+  ndr_beside_mirror(array, i);
+  NDR_TRY(sides_agree(array, i, dataset, true, &reverse));
+  ndr_beside_mirror(array, i);
+  if (!reverse) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS, "%s: it has %s in reverse, and a part across the seam cannot be turned", what,
+                  ndr_dim_text(array->dims[i], dataset->info.dim_names, called));
+}
+
 static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   const ndr_h5_dataset *own = array->dataset;
   if (!own) return NDR_OK;
@@ -123,6 +147,7 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;
     }
+    if (own->by_number) NDR_TRY(refuse_reverse(array, i, dataset, what));
     for (int p = 0; p < dataset->part_count && !own->by_number; p++)
       NDR_TRY(check(&(ndr_paired_dims){dataset->parts[p], d, own->parts[p], i, NULL}, what));
   }

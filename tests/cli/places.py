@@ -55,7 +55,7 @@ def try_coordinates(tool, folder, failures):
         "shifted": ({"lat": (lat + 1.1, north)}, "its lat[0] is -58.9, that of own.nc:/x is -59.9; --pair"),
         "one": ({"lat": (lat + 0.1 + [0, 0, 0, 1, 0], north)}, "its lat[3] is 31.1, that of own.nc:/x is 30.1; --pair"),
         "digits": ({"lat": (lat + 0.1 + 1e-10, north), "lon": (lon * 1e-12, east)}, "its lon[1] is 4.5e-11, that of own.nc:/x is 45; "),
-        "west": ({"lon": (lon - 180, east)}, "its lon[0] is -180, that of own.nc:/x is 0; the part [lon=0:315] of it has that order; --pair"),
+        "west": ({"lon": (lon - 180, east)}, "its lon[0] is -180, that of own.nc:/x is 0; the part [lon=0:315] of it has that order\n"),
         "later": ({"time": (time + 365, standard)}, "its time[0] is 2002-01-16T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; they have no time in common; --pair"),
         "next": ({"time": (time + 30, standard)}, "its time[0] is 2001-02-15T02:24:00, that of own.nc:/x is 2001-01-16T02:24:00; "
                  "[time=2001-02-15:2001-04-16] of each is the part that both have; --pair"),

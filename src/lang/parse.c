@@ -139,16 +139,23 @@ static bool expect_result(ndr_reader *r) {
   return false;
 }
 
+/* The mark that its head needs next. */
+static bool expect_in_head(ndr_reader *r, const char *mark) {
+  if (ndr_take(r, mark)) return true;
+  NDR_READ_FAIL(r, r->at, "expected '%s': an operator is NAME(ARRAYS): STATE += VALUE -> RESULT", mark);
+  return false;
+}
+
 static void read_operator(ndr_reader *r) {
   r->syntax->name = ndr_take_name(r);
   if (r->syntax->name.length == 0) {
     NDR_READ_FAIL(r, r->at, "expected the name of the %s", "operator");
     return;
   }
-  if (!ndr_expect(r, "(")) return;
+  if (!expect_in_head(r, "(")) return;
   read_arrays(r);
   if (r->status == NDR_OK && ndr_take(r, ";")) read_parameters(r);
-  if (r->status != NDR_OK || !ndr_expect(r, ")") || !ndr_expect(r, ":")) return;
+  if (r->status != NDR_OK || !expect_in_head(r, ")") || !expect_in_head(r, ":")) return;
   read_updates(r);
   if (r->status == NDR_OK && expect_result(r)) read_result(r);
 }

@@ -131,12 +131,17 @@ static void check_variance(const h5gpured_options *options, const cli *tool) {
 static void check_operators(h5gpured_options *options, const cli *tool) {
   char *reason = operators_make(options);
   if (reason) cli_refuse(tool, "%s", reason);
-  for (int i = 0; options->weights && i < options->op_count; i++)
-    if (!has_weights(options->ops[i]))
-      cli_refuse(tool,
-                 "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do; a run without --weights "
-                 "gives %s",
-                 op_name(options, i), op_name(options, i));
+  for (int i = 0; options->weights && i < options->op_count; i++) {
+    if (has_weights(options->ops[i])) continue;
+    const char *name = op_name(options, i);
+    if (options->op_names[i])
+      cli_refuse(tool, "--weights: %s reads weights as an array of its own, as w in '%s(x, w): ...' --with w=FILE",
+                 name, name);
+    cli_refuse(tool,
+               "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do; a run without --weights "
+               "gives %s",
+               name, name);
+  }
   check_variance(options, tool);
 }
 

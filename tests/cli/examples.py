@@ -44,9 +44,10 @@ def make(folder):
         attach(file["temp"], make_scale(file, "time", np.arange(4.0)), make_scale(file, "x", np.arange(6.0)))
     with h5py.File(folder.file("scan.h5"), "w") as file:
         file["entry/data"] = np.where(np.arange(60).reshape(3, 4, 5) % 7, np.arange(60.0).reshape(3, 4, 5), np.nan)
-    with h5py.File(folder.file("mask.nc"), "w") as file:
-        file["sftlf"] = np.linspace(0, 1, 48).reshape(6, 8)
-        attach(file["sftlf"], make_scale(file, "lat", np.linspace(-75, 75, 6)), make_scale(file, "lon", np.arange(0.0, 360, 45)))
+    for name, variable in (("mask.nc", "sftlf"), ("areas.nc", "areacella")):
+        with h5py.File(folder.file(name), "w") as file:
+            file[variable] = np.linspace(0, 1, 48).reshape(6, 8)
+            attach(file[variable], make_scale(file, "lat", np.linspace(-75, 75, 6)), make_scale(file, "lon", np.arange(0.0, 360, 45)))
 
 
 def examples():
@@ -126,7 +127,8 @@ def check_what_they_print(folder):
     x = tas(folder, "tas.nc")
     lat = np.linspace(-75, 75, 6)
     weights = np.cos(np.radians(lat))[:, None] * np.ones(8)
-    land = (np.linspace(0, 1, 48).reshape(6, 8) > 0.5) & (lat > 0)[:, None]
+    areas = np.linspace(0, 1, 48).reshape(6, 8)
+    land = (areas > 0.5) & (lat > 0)[:, None]
     temp = np.arange(24.0).reshape(4, 6)
     answers = {
         "ocean.nc:/temp": [temp.mean(0), temp.std(0)],
@@ -135,6 +137,7 @@ def check_what_they_print(folder):
         "mask.nc": [(x * weights * land).sum((1, 2)) / (weights * land).sum()],
         "hot(": [(x > 303.15).sum(0)],
         "rmse(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2).mean(0))],
+        "rmsd(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2 * areas).sum((1, 2)) / areas.sum())],
         "corr(": [correlation(tas(folder, "a.nc"), tas(folder, "b.nc"))],
     }
     for command in examples():

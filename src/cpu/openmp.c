@@ -1,6 +1,9 @@
 /* See openmp.h. The OpenMP library of the process may have come with a Python module. */
-#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr, gettid, pthread_getattr_np
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr, gettid,
+                    // pthread_getattr_np
 #include "cpu/openmp.h"
+
+int ndr_openmp_least_team = 4;
 
 #ifdef __linux__
 
@@ -113,10 +116,10 @@ static const char *read_stat(const char *path, char *text, size_t capacity) {
   return strrchr(text, ')');
 }
 
-/* The field of that number behind the name in brackets: 1 is the state. */
-static const char *find_field(const char *stat, int number) {
-  for (int blank = 0; stat && blank < number; blank++) stat = strchr(stat + 1, ' ');
-  return stat ? stat + 1 : NULL;
+/* What is behind that many blanks. Of what read_stat() returns, 1 is the state. */
+static const char *find_field(const char *text, int number) {
+  for (int blank = 0; text && blank < number; blank++) text = strchr(text + 1, ' ');
+  return text ? text + 1 : NULL;
 }
 
 /* The core on which a thread of the process runs, or for which it waits; -1: it sleeps. */
@@ -139,6 +142,20 @@ static bool is_forked(void) {
   asked = getpid();
   answer = !flags || (strtoul(flags, NULL, 10) & PF_FORKNOEXEC) != 0;
   return answer;
+}
+
+/* Whether more threads of the machine want to run than it has cores. The fourth number of /proc/loadavg says how many
+ * do; a few may be the system's. */
+static bool is_crowded(void) {
+  char text[64];
+  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  if (length <= 0) return true;
+  text[length] = 0;
+  const char *running = find_field(text, 3);
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return !running || strtol(running, NULL, 10) > cores + cores / 8 + 1;
 }
 
 enum { MOST_CORES = 1024 };
@@ -194,7 +211,7 @@ static void join_in(void *context) {
 
 /* Work shorter than the first is done before it is known whether threads poll. Where most of the pool is awake, only
  * work longer than the second is worth it. */
-#define SHORT_NANOSECONDS 1000000
+#define SHORT_NANOSECONDS 500000
 #define LONG_NANOSECONDS 10000000
 
 bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
@@ -203,7 +220,8 @@ bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_t
   /* Other threads than the first one may have no team, and whether they do cannot be seen. */
   if (gettid() != getpid() || !find_library() || is_forked() || !others_used_time(pool_time)) return false;
   const int team = openmp.threads();
-  if (2 * team < wanted || team > 2 * wanted || openmp.inside() || !run_on_own_cores(team + awake)) return false;
+  if (team < ndr_openmp_least_team || 2 * team < wanted || team > 2 * wanted || openmp.inside()) return false;
+  if (is_crowded() || !run_on_own_cores(team + awake)) return false;
   openmp.run(join_in, &(job){body, context, ndr_fp_modes(), wanted}, 0, 0);
   return true;
 }

@@ -18,4 +18,8 @@
 bool ndr_openmp_run(int wanted, int64_t nanoseconds, int awake, int64_t (*pool_time)(void), ndr_pool_body *body,
                     void *context);
 
+/* Threads that a team must have: on two cores the pool loses nothing, and the end of a region may be late by the time
+ * that another program keeps a core. Tests set it to less. */
+extern int ndr_openmp_least_team;
+
 #endif

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,12 +62,32 @@ static bool polls(void) {
   return policy && strcmp(policy, "active") == 0;
 }
 
+/* Whether other programs often want the cores: then OpenMP's threads are left alone. */
+static bool is_busy(void) {
+  enum { SAMPLES = 200 };
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int busy = 0;
+  for (int i = 0; i < SAMPLES; i++, usleep(5000)) {
+    int running = 0;
+    FILE *file = fopen("/proc/loadavg", "r");
+    if (!file || fscanf(file, "%*f %*f %*f %d", &running) != 1) running = 0;
+    if (file) fclose(file);
+    busy += running > cores + 1;
+  }
+  return 10 * busy > SAMPLES;
+}
+static bool kept_busy; /* so that a test could not be made */
+
 START_TEST(threads_that_poll_do_the_work) {
   run_region();
   const long threads = count_threads();
   for (int i = 0; i < 50; i++) {
     calls n = {.inside = 0};
-    ck_assert_int_eq(runs(&n, TRIES), 1);
+    if (!runs(&n, TRIES)) {
+      ck_assert_msg(is_busy(), "threads that poll were not found");
+      kept_busy = true;
+      return;
+    }
     ck_assert_int_eq(atomic_load(&n.inside), 0);
     for (int thread = 0; thread < THREADS; thread++) ck_assert_int_eq(atomic_load(&n.begun[thread]), 1);
   }
@@ -160,11 +181,14 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("openmp");
+  ndr_openmp_least_team = THREADS;
   if (polls())
     suite_case(suite, "polling", 120, threads_that_poll_do_the_work, short_work_and_an_awake_pool_leave_them_alone,
                a_caller_within_a_region_keeps_the_pool, other_threads_use_the_pool, a_larger_team_is_not_started,
                a_child_of_fork_uses_the_pool, NULL);
   else
     suite_case(suite, "sleeping", 120, threads_that_sleep_are_left_alone, NULL);
-  return suite_run(suite);
+  const int failed = suite_run(suite);
+  if (kept_busy) puts("other programs kept the cores busy");
+  return !failed && kept_busy ? 77 : failed;
 }

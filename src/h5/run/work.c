@@ -19,7 +19,7 @@ static ndr_status make_and_run(const ndr_work *w, const ndr_job_output *output, 
   if (status == NDR_OK)
     status = job.never_written ? ndr_job_fill(&job, results) : ndr_job_reduce(&job, results, warning, ranks);
   if (w->dataset && job.refused.why == NDR_H5_REFUSED_NONE) status = ndr_job_blame(w->dataset, status);
-  if (job.options.refused) *job.options.refused = job.refused;
+  if (job.options.refused && job.refused.why != NDR_H5_REFUSED_NONE) *job.options.refused = job.refused;
   ndr_job_clear(&job);
   return status;
 }
@@ -30,6 +30,7 @@ static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, cons
   ndr_ranks *ranks;
   *on_gpu = false;
   NDR_TRY(ndr_job_options(&read, options));
+  if (read.refused) *read.refused = (ndr_h5_refused){NDR_H5_REFUSED_NONE, -1};
   ndr_status status = ndr_ranks_open(&ranks, &read, &output);
   if (status == NDR_OK) status = make_and_run(w, &output, options, warning, ranks, on_gpu);
   return ndr_ranks_close(ranks, status);

@@ -197,7 +197,7 @@ static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char
 }
 
 /* Opens the dataset again for what the part has behind the seam. All remarks have been made. */
-static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr_part_rest *rest,
+static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const char *along, const ndr_part_rest *rest,
                               ndr_h5_dataset **opened) {
   ndr_h5_access silent = NDR_H5_ACCESS_INIT;
   ndr_part_rest again;
@@ -207,7 +207,7 @@ static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr
   silent.allow_external = first->allow_external;
   silent.any_type = first->any_type;
   silent.structure = first->structure;
-  NDR_TRY(open_one(&second, first->file, path, &silent, NULL, &again));
+  NDR_TRY(open_one(&second, first->file, path, &silent, along, &again));
   ndr_part_cut(second, rest->dim, &rest->run);
   ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);
   if (status != NDR_OK) ndr_hdf_close(second);
@@ -229,7 +229,7 @@ ndr_status ndr_hdf_open_along(ndr_h5_dataset **opened, const char *file, const c
     *opened = dataset;
     return NDR_OK;
   }
-  ndr_status status = open_behind(dataset, path, &rest, opened);
+  ndr_status status = open_behind(dataset, path, along, &rest, opened);
   if (status != NDR_OK) ndr_hdf_close(dataset);
   return status;
 }

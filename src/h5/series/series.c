@@ -40,7 +40,7 @@ static ndr_status check_whole(const ndr_h5_dataset *part) {
   if (part->part_count == 0) return NDR_OK;
   return ndr_fail(NDR_ERR_DIMS,
                   "%s: the part lies on both sides of where %s begins and ends, and cannot be joined with other files; "
-                  "reduce the files one by one",
+                  "reduce them one by one, or leave the part away and choose by a condition on its coordinates",
                   part->where, ndr_dim_text(part->series_dim, part->info.dim_names, called));
 }
 

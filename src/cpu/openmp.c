@@ -1,6 +1,5 @@
 /* See openmp.h. The OpenMP library of the process may have come with a Python module. */
-#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dl_iterate_phdr, gettid,
-                    // pthread_getattr_np
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): gettid and others
 #include "cpu/openmp.h"
 
 int ndr_openmp_least_team = 4;

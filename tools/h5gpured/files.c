@@ -72,7 +72,7 @@ static bool add_input(patterns *inputs, const char *input) {
 static bool add_with(h5gpured_options *options, named_value with) {
   patterns values = {0, NULL};
   bool good = add_input(&values, with.value);
-  size_t count = (size_t)(options->with_count + values.count);
+  const size_t count = (size_t)options->with_count + (size_t)values.count;
   named_value *all = good ? realloc(options->withs, count * sizeof *all) : NULL;
   if (all) options->withs = all;
   for (int i = 0; all && i < values.count; i++) {

@@ -17,6 +17,8 @@ int ndr_openmp_least_team = 4;
 #include <time.h>
 #include <unistd.h>
 
+#include "core/symbol.h"
+#include "cpu/clock.h"
 #include "cpu/fp_modes.h"
 
 /* The functions of the process's OpenMP library, if it has one, and that is GNU's. */
@@ -60,11 +62,18 @@ static int visit(struct dl_phdr_info *loaded, size_t size, void *context) {
   return 0;
 }
 
-/* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
-static bool find_function(const char *name, void *function) {
-  void *symbol = dlsym(openmp.handle, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
+static bool find(const char *name, void *function) {
+  return ndr_set_function(function, dlsym(openmp.handle, name));
+}
+
+static bool find_functions(void) {
+  return find("GOMP_parallel", &openmp.run) && find("omp_get_thread_num", &openmp.thread) &&
+         find("omp_get_max_threads", &openmp.threads) && find("omp_in_parallel", &openmp.inside);
+}
+
+static void close_library(void) {
+  if (openmp.handle) dlclose(openmp.handle);
+  openmp.handle = NULL;
 }
 
 /* LLVM's and Intel's libraries end a program that has several of them, or starts one too late, if they are only asked
@@ -74,45 +83,37 @@ static bool find_library(void) {
   dl_iterate_phdr(visit, &found);
   if (found.loads == openmp.loads) return openmp.handle != NULL;
   openmp.loads = found.loads;
-  if (openmp.handle) dlclose(openmp.handle);
-  openmp.handle = NULL;
+  close_library();
   if (found.count != 1 || !is_named(found.path, "libgomp")) return false;
   openmp.handle = dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD);
-  if (!openmp.handle) return false;
-  if (find_function("GOMP_parallel", &openmp.run) && find_function("omp_get_thread_num", &openmp.thread) &&
-      find_function("omp_get_max_threads", &openmp.threads) && find_function("omp_in_parallel", &openmp.inside))
-    return true;
-  dlclose(openmp.handle);
-  openmp.handle = NULL;
-  return false;
+  if (openmp.handle && !find_functions()) close_library();
+  return openmp.handle != NULL;
 }
 
 /* ---- whether their threads are polling ---- */
-
-static int64_t read_clock(clockid_t clock) {
-  struct timespec time;
-  return clock_gettime(clock, &time) == 0 ? (int64_t)time.tv_sec * 1000000000 + time.tv_nsec : 0;
-}
 
 /* Whether threads other than this one and the pool's have used CPU time since the last call. The system brings the
  * times of running threads up to date only a few hundred times a second. */
 static bool others_used_time(int64_t (*pool_time)(void)) {
   static int64_t last;
-  const int64_t own = read_clock(CLOCK_THREAD_CPUTIME_ID), pool = pool_time(),
-                others = read_clock(CLOCK_PROCESS_CPUTIME_ID) - own - pool, before = last;
+  const int64_t own = ndr_read_clock(CLOCK_THREAD_CPUTIME_ID), pool = pool_time(),
+                others = ndr_read_clock(CLOCK_PROCESS_CPUTIME_ID) - own - pool, before = last;
   last = others;
   return llabs(others - before) > 20000; /* the clocks are read one after the other */
 }
 
-/* Reads a file of one line, as proc(5) describes `stat`, and finds what is behind the name in brackets; NULL: there is
- * no such file. */
-static const char *read_stat(const char *path, char *text, size_t capacity) {
+/* Reads a file of one line; false: there is none. */
+static bool read_line(const char *path, char *text, size_t capacity) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   const ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
   if (file >= 0) close(file);
-  if (length <= 0) return NULL;
-  text[length] = 0;
-  return strrchr(text, ')');
+  if (length > 0) text[length] = 0;
+  return length > 0;
+}
+
+/* The same, as proc(5) describes `stat`: finds what is behind the name in brackets; NULL: there is no such file. */
+static const char *read_stat(const char *path, char *text, size_t capacity) {
+  return read_line(path, text, capacity) ? strrchr(text, ')') : NULL;
 }
 
 /* What is behind that many blanks. Of what read_stat() returns, 1 is the state. */
@@ -147,12 +148,7 @@ static bool is_forked(void) {
  * do; a few may be the system's. */
 static bool is_crowded(void) {
   char text[64];
-  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-  const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-  if (file >= 0) close(file);
-  if (length <= 0) return true;
-  text[length] = 0;
-  const char *running = find_field(text, 3);
+  const char *running = read_line("/proc/loadavg", text, sizeof text) ? find_field(text, 3) : NULL;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   return !running || strtol(running, NULL, 10) > cores + cores / 8 + 1;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/symbol.h"
 #include "cuda/compile/kept.h"
 #include "cuda/compile/text.h"
 
@@ -35,11 +36,8 @@ enum { VERSION = 24 };
 static const char *version = ""; /* one thread may open NVRTC while others read this */
 static const char known_key[] = "ndreduce: NVRTC";
 
-/* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
 static bool find(void *library, const char *name, void *function) {
-  void *symbol = dlsym(library, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
+  return ndr_set_function(function, dlsym(library, name));
 }
 
 /* What tells one file from another that may lie in its place later. */

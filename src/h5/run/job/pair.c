@@ -147,8 +147,11 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;
     }
-    if (own->by_number) NDR_TRY(refuse_reverse(array, i, dataset, what));
-    for (int p = 0; p < dataset->part_count && !own->by_number; p++)
+    if (own->by_number) {
+      NDR_TRY(refuse_reverse(array, i, dataset, what));
+      continue;
+    }
+    for (int p = 0; p < dataset->part_count; p++)
       NDR_TRY(check(&(ndr_paired_dims){dataset->parts[p], d, own->parts[p], i, NULL}, what));
   }
   return NDR_OK;

@@ -225,16 +225,20 @@ static bool is_rotated(const axes *a) {
   return same;
 }
 
-/* Says why they differ or what can be done about it, if that is known: only arrays of several files are not turned, nor
- * cut across the seam. To pair the same places in another order by number is nothing to recommend. */
-static void write_way(const axes *a, const char *dim, char *text, size_t capacity) {
+/* Says what can be done about a difference, and returns whether its cause is known: only arrays of several files are
+ * not turned, nor cut across the seam. To pair the same places in another order by number is nothing to recommend. */
+static bool write_way(const axes *a, const char *dim, char *text, size_t capacity) {
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
-  snprintf(text, capacity, "%s" BY_NUMBER, find_difference(a, true) < 0 ? "its files have them in reverse; " : "");
-  if (!is_rotated(a)) return;
+  if (!is_rotated(a)) {
+    const bool reverse = find_difference(a, true) < 0;
+    snprintf(text, capacity, "%s" BY_NUMBER, reverse ? "its files have them in reverse; " : "");
+    return reverse;
+  }
   ndr_axis_write(&a->own, 0, from);
   ndr_axis_write(&a->own, steps_of(&a->own) - 1, to);
   snprintf(text, capacity, "the part [%s=%s:%s] of %s has that order", dim, from, to,
            a->other.dataset->part_count ? "each of its files" : "it");
+  return true;
 }
 
 static ndr_status fail_calendar(const axes *a, const char *dim, const char *what) {
@@ -274,8 +278,7 @@ static ndr_status fail_value(const axes *a, int64_t k, const char *dim, const ch
   int64_t step = step_of(a, k, false);
   const ndr_h5_dataset *own = file_of(&a->own, k), *other = file_of(&a->other, step);
   write_values(a, k, step, values[0], values[1]);
-  write_way(a, dim, way, sizeof way);
-  if (strcmp(way, BY_NUMBER) == 0) hint_part(a, part);
+  if (!write_way(a, dim, way, sizeof way)) hint_part(a, part);
   if (step != k) snprintf(that, sizeof that, "%s[%lld]", dim, (long long)k);
   if (strcmp(other->file, a->other.dataset->file) != 0) snprintf(of, sizeof of, ", of %.200s,", other->file);
   return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld]%s is %s, %s of %s is %s%s; %s", what, dim, (long long)step, of,

@@ -428,9 +428,15 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
 
   /* Writes the totals, or puts them in the slots of a part, and begins new ones. */
   NDR_DEVICE void put(const tile_step &s) const {
+    const int rows_apart = NDR_BLOCK / own.groups, groups_apart = NDR_BLOCK - rows_apart * own.groups;
+    int r = machine::thread() / own.groups, group = machine::thread() - r * own.groups;
 #pragma unroll 1
-    for (int i = machine::thread(); i < s.item_rows * own.groups; i += NDR_BLOCK) {
-      int r = i < own.groups ? 0 : i / own.groups, group = i - r * own.groups;
+    for (; r < s.item_rows; r += rows_apart, group += groups_apart) {
+      if (group >= own.groups) {
+        group -= own.groups;
+        if (++r == s.item_rows) break;
+      }
+      int i = r * own.groups + group;
       typename Op::State state = totals.get(i);
       totals.put(i, Op::state_identity());
       if (p.table.parts == 1) {

@@ -56,7 +56,7 @@ def labels_of(kind, shape, groups):
 
 
 class Case:
-    """A row's array and labels. `x` has the labels' dims as one, `dim`, and at most one other."""
+    """A row's array and labels. `x` has the reduced dims as one, `dim`; beside labels at most one other."""
 
     def __init__(self, row, place):
         kind = row["name"].rsplit(", ", 1)[0]
@@ -65,7 +65,9 @@ class Case:
         self.groups, self.place = row.get("groups", 0), place
         self.array = torch.empty(self.shape, device=place).uniform_(-1, 1)
         self.dim = 0 if self.dims[0] == 0 else 1
-        self.x = self.array.reshape(self.shape[0], -1)
+        self.x = self.array
+        if self.groups or len(self.dims) > 1:
+            self.x = self.array.reshape(self.shape[0], -1)
         if self.groups:
             self.labels = labels_of(kind, [self.shape[d] for d in self.dims], self.groups)
             self.flat = self.labels.ravel()
@@ -96,8 +98,8 @@ class Peers:
             return Tensor(data, Device(device, 0), len(shape), DataType(*dtype, 1), (ctypes.c_int64 * 8)(*shape), None, 0)
 
         device = 2 if case.array.is_cuda else 1
-        out = case.results() if case.groups else torch.empty(case.x.shape[1 - case.dim], device=case.place)
         shape = [size for d, size in enumerate(case.shape) if d not in case.dims]
+        out = case.results() if case.groups else torch.empty(shape, device=case.place)
         if case.groups:
             shape.insert(case.dims[0], case.groups)
         array, target = tensor(case.array.data_ptr(), device, (2, 32), case.shape), tensor(out.data_ptr(), device, (2, 32), shape)

@@ -158,7 +158,8 @@ def groups_text(record):
 
 
 def groups(record):
-    lines = [[row["name"], f"{share:.0%}", *beside_peers(row)[1:]] for row, share in of_plain(record)]
+    shares = {row["name"]: f"{share:.0%}" for row, share in of_plain(record)}
+    lines = [[row["name"], shares.get(row["name"], ""), *beside_peers(row)[1:]] for row in done(record)]
     return groups_text(record) + "\n\n" + details("the numbers", table(["case", "of the plain sum", *BESIDE[1:]], lines))
 
 

@@ -16,8 +16,11 @@ typedef struct layout {
   int64_t length;
 } layout;
 
-static const layout columns = {"columns", "8760,", "", "0", YEAR}, decade = {"ten years", "87600,", "", "0", DECADE},
-                    rows = {"rows", "", ",8760", "1", YEAR}, map = {"map", "", ",180,360", "1,2", PLACES};
+static const layout columns = {"columns", "8760,", "", "0", YEAR}, decade = {"ten years", "87600,", "", "0", DECADE};
+static const layout rows = {"rows", "", ",8760", "1", YEAR}, map = {"map", "", ",180,360", "1,2", PLACES};
+/* Plain sums with as many results as 365 groups of columns have, and 10,000 groups of ten years. */
+static const layout runs_of_24 = {"runs of 24", "365,24,", "", "1", YEAR};
+static const layout runs_of_9 = {"runs of 9", "9733,9,", "", "1", 9733 * 9};
 
 typedef struct grouping {
   const char *name;
@@ -58,9 +61,11 @@ static const grouping groupings[] = {{"plain", &columns, 0, NULL, NULL},
                                      {"365 days", &columns, 365, NULL, DAYS},
                                      {"12 scattered", &columns, 12, scattered, NULL},
                                      {"366 scattered", &columns, 366, scattered, NULL},
+                                     {"plain", &runs_of_24, 0, NULL, NULL},
                                      {"plain", &decade, 0, NULL, NULL},
                                      {"10000 sorted", &decade, 10000, sorted, NULL},
                                      {"10000 scattered", &decade, 10000, scattered, NULL},
+                                     {"plain", &runs_of_9, 0, NULL, NULL},
                                      {"plain", &rows, 0, NULL, NULL},
                                      {"12 months", &rows, 12, NULL, MONTHS},
                                      {"24 in turn", &rows, 24, NULL, HOURS_OF_DAYS},

@@ -269,12 +269,16 @@ def versions(tool):
             "xarray": xarray and xarray.__version__, "dask": dask and dask.__version__}
 
 
-def run(tool, folder, cases, files, measured, also=None):
-    """The record of some cases. files: a dict from the name of each file to the function that makes it, if it is missing; measured: makes a row of a case; also: more versions."""
-    for file in dict.fromkeys(file for case in cases for file in case.get("files") or [case["file"]]):
-        if not (folder / file).exists():
-            files[file](folder / file)
-    return {**provenance(), "versions": {**versions(tool), **(also or {})}, "rows": [measured(tool, folder, case) for case in cases]}
+def run(tool, folder, cases, files, measured, record, also=None):
+    """Measures cases one by one, each of which is in the record when it is done. files: a dict from the name of each file to the function that makes it, if it is missing; measured: makes a row of a case; also: more versions."""
+    new = {**provenance(), "versions": {**versions(tool), **(also or {})}, "rows": []}
+    for case in cases:
+        for file in case.get("files") or [case["file"]]:
+            if not (folder / file).exists():
+                files[file](folder / file)
+        new["rows"].append(measured(tool, folder, case))
+        write(record, new)
+    print(f"written: {record}")
 
 
 def kept(record, new):
@@ -287,7 +291,6 @@ def kept(record, new):
 
 def write(record, new):
     record.write_text(json.dumps({"runs": [*kept(record, new), new]}, indent=1) + "\n")
-    print(f"written: {record}")
 
 
 def main():
@@ -298,8 +301,7 @@ def main():
     if not cases:
         sys.exit(f"bench_h5.py: no case has '{sys.argv[4]}' in its title")
     with tempfile.TemporaryDirectory() as temporary:
-        new = run(tool, pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else pathlib.Path(temporary), cases, FILES, measure)
-    write(record, new)
+        run(tool, pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else pathlib.Path(temporary), cases, FILES, measure, record)
 
 
 if __name__ == "__main__":

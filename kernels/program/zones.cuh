@@ -143,8 +143,9 @@ NDR_DEVICE quotient divide_mostly_one(i64 n, i64 by) {
 struct tile_step {
   i64 item, number, end; /* number: of the tile and the combination of the other reduced axes; end: that of the part */
   i64 first_row, unit, tile;
-  int item_rows, row, rows, part;           /* of the item; the step's first of them, and how many it has */
-  int tasks, task_count, joins, join_count; /* of the tile's lists */
+  int item_rows, row, rows, part;               /* of the item; the step's first of them, and how many it has */
+  int begin_label, labels, first_group, groups; /* of the tile */
+  int tasks, task_count, joins, join_count;     /* of its lists */
   int join_lanes_log; /* log2 of the lanes that join a group: the most with which the block takes all at once, or 0 */
 
   NDR_DEVICE void begin(const ndr_params &p, i64 item_) {
@@ -183,11 +184,15 @@ struct tile_step {
     if (tile != before || rows != rows_before) find_lists(p);
   }
   NDR_DEVICE void find_lists(const ndr_params &p) {
-    i64 head = 8 + 4 * tile;
+    i64 head = 8 + 8 * tile;
     tasks = table_int(p, head);
     task_count = table_int(p, head + 1) - tasks;
     joins = table_int(p, head + 2);
     join_count = table_int(p, head + 3) - joins;
+    begin_label = table_int(p, head + 4);
+    labels = table_int(p, head + 5);
+    first_group = table_int(p, head + 6);
+    groups = table_int(p, head + 7);
     join_lanes_log = 0;
     while (join_lanes_log < NDR_WARP_LOG && join_count * rows << (join_lanes_log + 1) <= NDR_BLOCK) join_lanes_log++;
   }
@@ -233,17 +238,14 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     spot at = spot::start(q);
     at.template walk<true>(q, 0, axis, s.first_row + s.row + r);
     at.template walk<false>(q, axis + 1, reduced_count(p) - 1, s.unit);
-    at.step(q, axis, s.tile * own.width);
+    at.step(q, axis, s.begin_label);
     return at;
   }
 
   NDR_DEVICE void copy(const tile_step &s) {
-    i64 left = p.axes[kept_count(p)].size - s.tile * own.width;
     int threads = 1 << own.row_threads_log, r = machine::thread() >> own.row_threads_log;
     int bytes = 0, thread = machine::thread() & (threads - 1);
-    if (r < s.rows)
-      bytes = arrays.copy(q, find(r, s), r, (int)(left < own.width ? left : own.width), thread, threads, data, phases,
-                          bulks);
+    if (r < s.rows) bytes = arrays.copy(q, find(r, s), r, s.labels, thread, threads, data, phases, bulks);
     if (machine::copies_bulks() && thread == 0) machine::arrive(bulks, bytes);
     machine::group_copies();
   }
@@ -428,19 +430,19 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
 
   /* Writes the totals, or puts them in the slots of a part, and begins new ones. */
   NDR_DEVICE void put(const tile_step &s) const {
-    const int rows_apart = NDR_BLOCK / own.groups, groups_apart = NDR_BLOCK - rows_apart * own.groups;
-    int r = machine::thread() / own.groups, group = machine::thread() - r * own.groups;
+    const int rows_apart = NDR_BLOCK / s.groups, groups_apart = NDR_BLOCK - rows_apart * s.groups;
+    int r = machine::thread() / s.groups, group = machine::thread() - r * s.groups;
 #pragma unroll 1
     for (; r < s.item_rows; r += rows_apart, group += groups_apart) {
-      if (group >= own.groups) {
-        group -= own.groups;
+      if (group >= s.groups) {
+        group -= s.groups;
         if (++r == s.item_rows) break;
       }
       int i = r * own.groups + group;
       typename Op::State state = totals.get(i);
       totals.put(i, Op::state_identity());
-      if (p.table.parts == 1) {
-        emit<Op>(p, locate_kept(p, 0, s.first_row + r).result + group * p.table.group_step, state);
+      if (p.table.joins == 0) {
+        emit<Op>(p, locate_kept(p, 0, s.first_row + r).result + (s.first_group + group) * p.table.group_step, state);
         continue;
       }
       ndr_word w[Op::words],

@@ -1,5 +1,5 @@
 /* The lists of a table for labels along the fastest axis: that every label of a tile is in them once, and that the
- * lanes of a warp read from different banks of shared memory. */
+ * lanes of a warp read from different banks of shared memory; and tiles that share no group. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "core/groups/table.h"
 #include "gpuplan/launch.h"
 #include "gpuplan/operands/zones.h"
+#include "gpuplan/operands/zones_cut.h"
 #include "support/cases.h"
 #include "support/random.h"
 #include "support/suite.h"
@@ -18,17 +19,21 @@ static const struct {
   int groups, bytes, at_once; /* at_once: lanes that shared memory serves at once */
 } cases[] = {{NDR_F32, 12, 4, 32}, {NDR_F32, 366, 4, 32}, {NDR_F64, 40, 8, 16}, {NDR_C128, 12, 16, 8}};
 
+static ndr_table *table_of(int32_t *labels, int count, int groups) {
+  DLTensor tensor = ndr_tensor(labels, NDR_I32, NDR_SHAPE(count));
+  ndr_groups *made = NULL;
+  ndr_table *table = NULL;
+  assert_ok(ndr_groups_create(&made, &tensor, groups));
+  assert_ok(ndr_table_make(&table, made, 0, count));
+  ndr_groups_destroy(made);
+  return table;
+}
+
 static ndr_table *scattered_table(int groups) {
   static int32_t labels[LABELS];
   rng random = {test_seed()};
   for (int i = 0; i < LABELS; i++) labels[i] = (int32_t)rng_between(&random, 0, groups - 1);
-  DLTensor tensor = ndr_tensor(labels, NDR_I32, NDR_SHAPE(LABELS));
-  ndr_groups *made = NULL;
-  ndr_table *table = NULL;
-  assert_ok(ndr_groups_create(&made, &tensor, groups));
-  assert_ok(ndr_table_make(&table, made, 0, LABELS));
-  ndr_groups_destroy(made);
-  return table;
+  return table_of(labels, LABELS, groups);
 }
 
 /* The most of the lanes served at once that read from one bank. */
@@ -50,6 +55,8 @@ START_TEST(lanes_read_from_different_banks) {
   *own = (ndr_param_tiles){
       .tiles = (LABELS + WIDTH - 1) / WIDTH, .width = WIDTH, .rows = 1, .step_rows = 1, .groups = cases[_i].groups};
   launch.operands.steps = 1;
+  problem.reduced_count = 1;
+  problem.reduced[0].size = LABELS;
   problem.dtype = cases[_i].dtype;
   ndr_table *table = scattered_table(cases[_i].groups);
   problem.table = table;
@@ -60,7 +67,7 @@ START_TEST(lanes_read_from_different_banks) {
   double reads = 0, turns = 0;
   memset(seen, 0, sizeof seen);
   for (int tile = 0; tile < own->tiles; tile++)
-    for (int task = ints[8 + 4 * tile]; task < ints[9 + 4 * tile]; task++) {
+    for (int task = ints[8 + 8 * tile]; task < ints[9 + 8 * tile]; task++) {
       const uint16_t *entries = (const uint16_t *)(const void *)(ints + ints[3] + 2 * (int64_t)tasks[task]);
       const int32_t *lane = lanes + 2 * LANES * (int64_t)task;
       for (int step = 0; step < lane[0]; step++)
@@ -84,10 +91,55 @@ START_TEST(lanes_read_from_different_banks) {
 }
 END_TEST
 
+/* Tiles hold all labels of their groups, one after the other, and all groups are in one. */
+START_TEST(rising_labels_are_cut_where_groups_end) {
+  int32_t labels[500];
+  rng random = {test_seed() + (uint64_t)_i};
+  int groups = (int)rng_between(&random, 1, 200), label = 0;
+  for (int i = 0; i < 500; i++) {
+    labels[i] = rng_once_in(&random, 7) ? -1 : label;
+    if (rng_once_in(&random, 4)) label += (int)rng_between(&random, 1, 3);
+    if (label >= groups) label = groups - 1;
+  }
+  ndr_table *table = table_of(labels, 500, groups);
+  int64_t width = rng_between(&random, 1, 600), limit = rng_between(&random, 1, 200), most = limit, longest = 0;
+  int64_t count = ndr_zones_count_tiles(table, width, &most);
+  for (int64_t g = 0, from = 0; g < groups; from = table->ends[g++])
+    if (table->ends[g] > from && table->order[table->ends[g] - 1] - table->order[from] >= longest)
+      longest = table->order[table->ends[g] - 1] - table->order[from] + 1;
+  ck_assert_msg((count > 0) == (longest <= width), "%d groups up to %d labels, tiles of %d: %d", groups, (int)longest,
+                (int)width, (int)count);
+  ck_assert(!count || most <= limit);
+  ndr_zones_tile tile = {0};
+  for (int64_t n = 0, first = 0, end = 0; n < count; n++, first = tile.group_end, end = tile.end) {
+    ck_assert(ndr_zones_next_tile(table, width, most, &tile));
+    ck_assert_int_eq(tile.first, first);
+    ck_assert(tile.begin >= end && tile.end - tile.begin <= width && tile.group_end - tile.first <= most);
+    for (int i = 0; i < 500; i++)
+      if (labels[i] >= tile.first && labels[i] < tile.group_end) ck_assert(i >= tile.begin && i < tile.end);
+  }
+  if (count) ck_assert_int_eq(tile.group_end, groups);
+  ndr_table_free(table);
+}
+END_TEST
+
+START_TEST(labels_that_fall_are_not_cut) {
+  int32_t labels[] = {0, 0, 1, 1, 0, 2};
+  int64_t most = 3;
+  ndr_table *table = table_of(labels, 6, 3);
+  ck_assert_int_eq(ndr_zones_count_tiles(table, 6, &most), 0);
+  ndr_table_free(table);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("gpuplan zones");
   TCase *one = tcase_create("lists");
   tcase_add_loop_test(one, lanes_read_from_different_banks, 0, (int)(sizeof cases / sizeof *cases));
   suite_add_tcase(suite, one);
+  TCase *cut = tcase_create("tiles that share no group");
+  tcase_add_loop_test(cut, rising_labels_are_cut_where_groups_end, 0, 300);
+  tcase_add_test(cut, labels_that_fall_are_not_cut);
+  suite_add_tcase(suite, cut);
   return suite_run(suite);
 }

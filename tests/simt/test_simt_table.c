@@ -144,7 +144,7 @@ START_TEST(places_are_those_of_the_array) {
 }
 END_TEST
 
-static int parts_of(const trial *t) {
+static const char *description_of(const trial *t) {
   static char text[1 << 20];
   const scattered *c = &t->problem;
   ndr_problem problem = NDR_PROBLEM_INIT;
@@ -155,7 +155,11 @@ static int parts_of(const trial *t) {
   assert_ok(ndr_plan_create(&plan, &problem, t->array.tensor.device, NULL, NULL));
   ndr_plan_describe(plan, text, sizeof text);
   ndr_plan_destroy(plan);
-  const char *rows = strstr(text, " rows, ");
+  return text;
+}
+
+static int parts_of(const trial *t) {
+  const char *rows = strstr(description_of(t), " rows, ");
   return rows ? (int)strtol(rows + strlen(" rows, "), NULL, 10) : 0;
 }
 
@@ -179,6 +183,44 @@ START_TEST(parts_are_joined) {
                          .text = "parts"}};
   make_arrays(&random, &t);
   ck_assert_int_ge(parts_of(&t), of[_i].least_parts);
+  assert_ok(run_on_host(&t));
+  assert_ok(run_on_device(&t));
+  check_results(&t, _i);
+  check_workspace(&t);
+  free_arrays(&t);
+}
+END_TEST
+
+/* Rising labels, with tiles that share no group: nothing is joined. Two reduced axes, and two kept ones. */
+START_TEST(tiles_of_rising_labels_share_no_group) {
+  static const struct {
+    ndr_dtype dtype;
+    int64_t shape[3], strides[3];
+    int groups, dim_count, dims[2], op_count;
+    ndr_op ops[SCATTERED_OPS];
+    bool where, skip_nan;
+  } of[] = {{NDR_F32, {3, 20000, 1}, {20000, 1, 1}, 3000, 1, {1}, 1, {NDR_SUM}, false, false},
+            {NDR_F32, {5, 15000, 2}, {30000, 1, 15000}, 300, 2, {1, 0}, 2, {NDR_VAR, NDR_ARGMAX}, true, false},
+            {NDR_I8, {2, 90001, 3}, {270007, 1, 90002}, 6001, 1, {1}, 2, {NDR_MAX, NDR_ARGMIN}, false, false},
+            {NDR_C64, {6, 9001, 1}, {9001, 1, 1}, 300, 1, {1}, 1, {NDR_MEAN}, true, true}};
+  rng random = {test_seed() + (uint64_t)_i};
+  trial t = {.device = _i % 3,
+             .problem = {.dtype = of[_i].dtype,
+                         .label_dims = 1,
+                         .groups = of[_i].groups,
+                         .rising = true,
+                         .dim_count = of[_i].dim_count,
+                         .op_count = of[_i].op_count,
+                         .skip_nan = of[_i].skip_nan,
+                         .where = of[_i].where,
+                         .text = "rising"}};
+  memcpy(t.problem.shape, of[_i].shape, sizeof of[_i].shape);
+  memcpy(t.problem.strides, of[_i].strides, sizeof of[_i].strides);
+  memcpy(t.problem.dims, of[_i].dims, sizeof of[_i].dims);
+  memcpy(t.problem.ops, of[_i].ops, sizeof of[_i].ops);
+  make_arrays(&random, &t);
+  ck_assert_int_ge(parts_of(&t), 2);
+  ck_assert_ptr_nonnull(strstr(description_of(&t), "workspace 0 B"));
   assert_ok(run_on_host(&t));
   assert_ok(run_on_device(&t));
   check_results(&t, _i);
@@ -269,6 +311,7 @@ int main(void) {
   tcase_add_loop_test(cases, scattered_labels_agree_with_the_cpu, 0, 3);
   tcase_add_loop_test(cases, places_are_those_of_the_array, 0, 2);
   tcase_add_loop_test(cases, parts_are_joined, 0, 2);
+  tcase_add_loop_test(cases, tiles_of_rising_labels_share_no_group, 0, 4);
   tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
   tcase_add_test(cases, failures_leave_nothing_behind);
   suite_add_tcase(suite, cases);

@@ -46,12 +46,13 @@ static void draw_strides(rng *random, scattered *c) {
 
 static void describe(scattered *c) {
   char label[NDR_LABEL_BYTES];
-  int length = snprintf(c->text, sizeof c->text,
-                        "%s [%d,%d,%d] strides [%d,%d,%d], labels of %d dims, %d groups, %d dims (%d,%d,%d)%s%s%s%s:",
-                        ndr_dtype_name(c->dtype), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2],
-                        (int)c->strides[0], (int)c->strides[1], (int)c->strides[2], c->label_dims, (int)c->groups,
-                        c->dim_count, c->dims[0], c->dims[1], c->dims[2], c->skip_nan ? ", skip_nan" : "",
-                        c->where ? ", where" : "", c->weights ? ", weights" : "", c->per_row ? " by row" : "");
+  int length =
+      snprintf(c->text, sizeof c->text,
+               "%s [%d,%d,%d] strides [%d,%d,%d],%s labels of %d dims, %d groups, %d dims (%d,%d,%d)%s%s%s%s:",
+               ndr_dtype_name(c->dtype), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->strides[0],
+               (int)c->strides[1], (int)c->strides[2], c->rising ? " rising" : "", c->label_dims, (int)c->groups,
+               c->dim_count, c->dims[0], c->dims[1], c->dims[2], c->skip_nan ? ", skip_nan" : "",
+               c->where ? ", where" : "", c->weights ? ", weights" : "", c->per_row ? " by row" : "");
   for (int i = 0; i < c->op_count; i++)
     length += snprintf(c->text + length, sizeof c->text - (size_t)length, " %s", ndr_op_label(c->ops[i], label));
 }
@@ -60,6 +61,7 @@ void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t mos
   static const int64_t counts[] = {1, 2, 5, 60, 1000};
   *c = (scattered){.dtype = dtype, .label_dims = rng_once_in(random, 4) ? 2 : 1};
   c->groups = counts[rng_between(random, 0, 4)];
+  c->rising = rng_once_in(random, 5);
   c->shape[0] = rng_between(random, 1, 3);
   c->shape[1] = rng_between(random, 2, c->label_dims == 2 ? most_rows / 20 : most_rows);
   c->shape[2] = rng_between(random, 1, most_columns);
@@ -81,6 +83,16 @@ void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t mos
   describe(c);
 }
 
+/* One label in five belongs to no group, and one group in three, about, has no label. */
+static void rising_labels(rng *random, const scattered *c, int64_t length, int32_t *values) {
+  int64_t label = rng_between(random, 0, c->groups > 1), each = 2 * length / c->groups + 1;
+  for (int64_t at = 0; at < length; at++) {
+    values[at] = rng_once_in(random, 5) ? -1 : (int32_t)label;
+    if (rng_once_in(random, (int)each)) label += rng_between(random, 1, 2);
+    if (label >= c->groups) label = c->groups - 1;
+  }
+}
+
 ndr_groups *scattered_groups(rng *random, const scattered *c) {
   int64_t length = c->shape[1] * (c->label_dims == 2 ? c->shape[2] : 1);
   int32_t *values = malloc((size_t)length * sizeof *values);
@@ -95,6 +107,7 @@ ndr_groups *scattered_groups(rng *random, const scattered *c) {
     const int32_t by_way[] = {drawn, rng_once_in(random, 3) ? drawn : 0, (int32_t)label, drawn % 3};
     values[at] = by_way[how];
   }
+  if (c->rising) rising_labels(random, c, length, values);
   DLTensor labels = c->label_dims == 2 ? ndr_tensor(values, NDR_I32, NDR_SHAPE(c->shape[1], c->shape[2]))
                                        : ndr_tensor(values, NDR_I32, NDR_SHAPE(length));
   assert_ok(ndr_groups_create(&groups, &labels, c->groups));

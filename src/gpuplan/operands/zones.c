@@ -6,6 +6,7 @@
 
 #include "gpuplan/operands/operand_arrays.h"
 #include "gpuplan/operands/table.h"
+#include "gpuplan/operands/zones_cut.h"
 
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
@@ -16,6 +17,7 @@ enum {
   LEAST_DATA = 12 << 10,    /* bytes of a tile; if they are fewer, a multiprocessor has one block less */
   LEAST_LAST = 8 << 10,     /* bytes of a tile of the only block */
   LEAST_WIDTH = 1 << 11,    /* of tiles of few elements */
+  LEAST_APART = 1 << 8,     /* of tiles that share no group */
   NARROW_WIDTH = 1536,      /* labels: a narrower tile is rejected for one with fewer rows */
   GROUP_LABELS = 8,         /* labels of a group, on average, that a tile must have not to be narrow */
   MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
@@ -28,6 +30,8 @@ enum {
 /* How a block's shared memory is shared out. */
 typedef struct layout {
   int64_t width, rows; /* of a step */
+  int64_t groups;      /* that a tile may have labels of */
+  int64_t tiles;       /* of a row, that share no group; 0: all groups may have labels in any tile */
   int at_once;         /* rows that a lane adds up at a time */
   int blocks;          /* that a multiprocessor has; 0: it does not fit */
   int64_t spare;       /* bytes of a block's shared memory that are left */
@@ -38,17 +42,28 @@ static int64_t sets_of(int64_t rows, int at_once) {
   return ndr_ceil_div(rows, at_once);
 }
 
-/* Pieces of groups that a tile has, at most. */
-static int64_t pieces_of(const ndr_canonical *problem, const layout *l) {
-  const ndr_table *table = problem->table;
+/* Pieces that the groups first .. end - 1 have in a tile, at most. */
+static int64_t count_pieces(const ndr_table *table, const layout *l, int64_t first, int64_t end) {
   int64_t sets = sets_of(l->rows, l->at_once), most = 2 * NDR_THREADS / sets + NDR_WARP_THREADS, pieces = 0;
-  int64_t of_lane = ndr_zones_lane_labels(l->width, sets, table->groups);
-  for (int64_t g = 0; g < table->groups && pieces < most; g++) {
+  int64_t of_lane = ndr_zones_lane_labels(l->width, sets, l->groups);
+  for (int64_t g = first; g < end && pieces < most; g++) {
     int64_t labels = table->ends[g] - (g ? table->ends[g - 1] : 0);
     if (labels > l->width) labels = l->width;
     if (2 * labels > 3 * of_lane) pieces += ndr_ceil_div(labels, of_lane);
   }
   return pieces < most ? pieces : most;
+}
+
+static int64_t pieces_of(const ndr_canonical *problem, const layout *l) {
+  const ndr_table *table = problem->table;
+  ndr_zones_tile tile = {0};
+  int64_t most = 0;
+  if (l->tiles == 0) return count_pieces(table, l, 0, table->groups);
+  while (ndr_zones_next_tile(table, l->width, l->groups, &tile)) {
+    int64_t pieces = count_pieces(table, l, tile.first, tile.group_end);
+    if (pieces > most) most = pieces;
+  }
+  return most;
 }
 
 static int words_of(const ndr_canonical *problem) {
@@ -63,14 +78,14 @@ static int64_t element_bytes_of(const ndr_canonical *problem, int64_t rows, int6
   return rows * row;
 }
 
-static int64_t states_of(const ndr_canonical *problem, int64_t rows) {
-  return (int64_t)sizeof(double) * rows * words_of(problem) * problem->table->groups;
+static int64_t states_of(const ndr_canonical *problem, const layout *l, int64_t rows) {
+  return (int64_t)sizeof(double) * rows * words_of(problem) * l->groups;
 }
 
 /* Bytes of a tile, and of the states and pieces of its rows. */
 static int64_t bytes_of(const ndr_canonical *problem, const layout *l) {
   int64_t pieces = (int64_t)sizeof(double) * l->rows * words_of(problem) * pieces_of(problem, l);
-  return states_of(problem, l->rows) + pieces + NDR_VECTOR_BYTES + element_bytes_of(problem, l->rows, l->width);
+  return states_of(problem, l, l->rows) + pieces + NDR_VECTOR_BYTES + element_bytes_of(problem, l->rows, l->width);
 }
 
 static int64_t label_bytes(const ndr_canonical *problem) {
@@ -105,15 +120,46 @@ int64_t ndr_zones_static_bytes(int words) {
   return JOINED * 8 * (int64_t)words + OTHER_BYTES;
 }
 
-static layout lay_out(const ndr_canonical *problem, const ndr_device *device, int at_once, int blocks) {
-  int64_t length = labels_of(problem)->size, rows_in_all = problem->length / length * outputs_of(problem);
-  /* Narrow tiles keep all multiprocessors busy where there are few elements. */
-  int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS * at_once);
-  if (enough < LEAST_WIDTH) enough = LEAST_WIDTH;
+/* Bytes of a block's shared memory. */
+static int64_t available_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks) {
   int64_t available = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
   if (available > device->shared_bytes_per_block) available = device->shared_bytes_per_block;
-  available -= ndr_zones_static_bytes(words_of(problem));
-  layout l = {.width = LEAST_WIDTH, .rows = at_once, .at_once = at_once, .blocks = blocks};
+  return available - ndr_zones_static_bytes(words_of(problem));
+}
+
+/* Labels of a tile: no more than keep all multiprocessors busy where there are few elements. */
+static int64_t enough_labels(const ndr_canonical *problem, const ndr_device *device, int at_once) {
+  int64_t length = labels_of(problem)->size, rows = problem->length / length * outputs_of(problem);
+  int64_t enough = ndr_ceil_div(length * rows, (int64_t)device->units * MOST_BLOCKS * at_once);
+  return enough < LEAST_WIDTH ? LEAST_WIDTH : enough > MOST_WIDTH ? MOST_WIDTH : enough;
+}
+
+/* Tiles that share no group, as wide as their bytes allow: no totals are kept from one to the next. */
+static layout lay_out_apart(const ndr_canonical *problem, const ndr_device *device, int at_once) {
+  enum { LEAST_GROUPS = 32 };
+  int64_t available = available_bytes(problem, device, MOST_BLOCKS), enough = enough_labels(problem, device, at_once);
+  layout l = {.width = available / (at_once * label_bytes(problem)),
+              .rows = at_once,
+              .at_once = at_once,
+              .blocks = MOST_BLOCKS};
+  if (l.width > enough) l.width = enough;
+  while (l.width >= LEAST_APART) {
+    l.groups = LEAST_GROUPS + 2 * problem->table->groups * l.width / labels_of(problem)->size;
+    l.tiles = ndr_zones_count_tiles(problem->table, l.width, &l.groups);
+    if (l.tiles < 2) break;
+    int64_t bytes = bytes_of(problem, &l);
+    l.spare = available - bytes;
+    if (l.spare >= 0) return l;
+    l.width = l.width * available / bytes;
+  }
+  return (layout){.blocks = 0};
+}
+
+static layout lay_out(const ndr_canonical *problem, const ndr_device *device, int at_once, int blocks) {
+  int64_t length = labels_of(problem)->size, enough = enough_labels(problem, device, at_once);
+  int64_t available = available_bytes(problem, device, blocks);
+  layout l = {
+      .width = LEAST_WIDTH, .rows = at_once, .groups = problem->table->groups, .at_once = at_once, .blocks = blocks};
   int64_t most = blocks > FEW_BLOCKS && available > MOST_BYTES ? MOST_BYTES : available;
   int64_t width = LEAST_WIDTH + (most - bytes_of(problem, &l)) / (at_once * label_bytes(problem));
   bool whole = width >= length && length <= MOST_WIDTH && length <= enough;
@@ -159,12 +205,13 @@ static bool keeps_lists(const ndr_device *device, const layout *l, int64_t bytes
   return device->shared_bytes_per_unit - l->blocks * bytes >= LIST_BYTES * l->width;
 }
 
-/* Whole rows, if they fit: as many at a time as a lane can add up, but four rows, and two rows of more than MANY_GROUPS
- * groups, whose warps have different numbers of tasks and wait for each other, only where three blocks have them. */
-static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most) {
+/* Whole rows, if they fit: as many at a time as a lane can add up, `least` or more, but four rows, and two rows of more
+ * than MANY_GROUPS groups, whose warps have different numbers of tasks and wait for each other, only where three blocks
+ * have them. */
+static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most, int least) {
   enum { MANY_GROUPS = NDR_THREADS };
   layout l = {.blocks = 0};
-  for (int at_once = most; at_once >= 1; at_once /= 2)
+  for (int at_once = most; at_once >= least; at_once /= 2)
     for (int blocks = MOST_BLOCKS; blocks > 1; blocks--) {
       if (blocks == 2 && (at_once > 2 || (at_once == 2 && problem->table->groups > MANY_GROUPS))) continue;
       l = lay_out(problem, device, at_once, blocks);
@@ -174,10 +221,13 @@ static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *devi
   return (layout){.blocks = 0};
 }
 
-/* Else tiles of as many rows as a lane can add up at a time, unless these are narrow. */
+/* Tiles that share no group come before whole rows of which a lane would add up one at a time. Else tiles of as many
+ * rows as a lane can add up at a time, unless these are narrow. */
 static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
   int most = most_at_once(problem);
-  layout l = lay_out_whole(problem, device, most);
+  layout l = lay_out_whole(problem, device, most, 2);
+  for (int at_once = most; at_once >= 1 && l.blocks == 0; at_once /= 2) l = lay_out_apart(problem, device, at_once);
+  if (l.blocks == 0) l = lay_out_whole(problem, device, 1, 1);
   if (l.blocks > 0) return l;
   int64_t narrow = GROUP_LABELS * problem->table->groups;
   if (narrow < NARROW_WIDTH) narrow = NARROW_WIDTH;
@@ -206,16 +256,17 @@ typedef struct item {
 static item choose_item(const ndr_canonical *problem, const ndr_device *device, const layout *l, int64_t tiles) {
   enum { ITEM_LABELS = 512, JOIN_LABELS = 8192, MOST_PARTS = 1 << 15, MOST_STEPS = 64 };
   static const double LISTS = 0.5;
-  int64_t blocks = (int64_t)device->units * l->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS);
+  int64_t blocks = (int64_t)device->units * l->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS), end = tiles;
+  if (l->tiles > 0) begin = end = tiles / l->tiles;
   item best = {l->rows, tiles};
   double least = -1;
   for (int64_t rows = l->rows; rows <= l->rows * MOST_STEPS; rows += l->rows) {
-    if (states_of(problem, rows - l->rows) > l->spare || rows >= outputs_of(problem) + l->rows) break;
-    double besides = ITEM_LABELS + 4 * (double)(rows * problem->table->groups);
-    for (int64_t each = begin; each <= tiles; each = each < 8 ? each + 1 : each + each / 8) {
+    if (states_of(problem, l, rows - l->rows) > l->spare || rows >= outputs_of(problem) + l->rows) break;
+    double besides = ITEM_LABELS + 4 * (double)(rows * l->groups);
+    for (int64_t each = begin; each <= end; each = each < 8 ? each + 1 : each + each / 8) {
       double items = (double)(ndr_ceil_div(outputs_of(problem), rows) * ndr_ceil_div(tiles, each));
       double labels = (double)(each * l->width) * ((double)rows + LISTS * (double)l->rows) + besides;
-      double time = ceil(items / (double)blocks) * labels + (each < tiles ? JOIN_LABELS : 0);
+      double time = ceil(items / (double)blocks) * labels + (l->tiles == 0 && each < tiles ? JOIN_LABELS : 0);
       if (least >= 0 && time >= least) continue;
       best = (item){rows, each};
       least = time;
@@ -243,11 +294,11 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   launch->operands.elements = 1;
   launch->operands.steps = chosen.at_once;
   ndr_table_order(problem, launch);
-  own->tiles = (int)ndr_ceil_div(labels, chosen.width);
+  own->tiles = (int)(chosen.tiles ? chosen.tiles : ndr_ceil_div(labels, chosen.width));
   own->width = (int)chosen.width;
   own->step_rows = (int)chosen.rows;
   own->row_threads_log = ndr_threads(NDR_THREADS / (int)chosen.rows).log;
-  own->groups = (int)problem->table->groups;
+  own->groups = (int)chosen.groups;
   own->pieces = (int)pieces_of(problem, &chosen);
   own->units = problem->length / labels;
   int64_t units = own->units * own->tiles;
@@ -257,14 +308,15 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   p->table.parts = (int)ndr_ceil_div(units, chosen_item.tiles);
   p->table.group_step = problem->group.result[0];
   p->table.joins_at = -1;
-  p->table.joins = p->table.parts > 1 ? own->groups : 0;
+  bool joins = chosen.tiles == 0 && p->table.parts > 1;
+  p->table.joins = joins ? own->groups : 0;
   p->work = own->row_blocks * p->table.parts;
   ndr_launch_end(launch);
-  ndr_table_end(problem, launch, p->table.parts > 1 ? (int64_t)own->groups * p->table.parts : 0);
+  ndr_table_end(problem, launch, joins ? (int64_t)own->groups * p->table.parts : 0);
   p->table.join_lanes_log = join_lanes_log(p->table.parts);
   p->units = units;
   p->split_units = chosen_item.tiles;
-  launch->shared_bytes = (unsigned)(bytes_of(problem, &chosen) + states_of(problem, own->rows - chosen.rows));
+  launch->shared_bytes = (unsigned)(bytes_of(problem, &chosen) + states_of(problem, &chosen, own->rows - chosen.rows));
   launch->blocks = chosen.blocks;
   int64_t at_once = (int64_t)device->units * chosen.blocks;
   if (launch->grid > at_once) launch->grid = (unsigned)at_once;

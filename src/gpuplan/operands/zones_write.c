@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "gpuplan/operands/operand_arrays.h"
+#include "gpuplan/operands/table.h"
 #include "gpuplan/operands/zones.h"
 #include "gpuplan/operands/zones_banks.h"
+#include "gpuplan/operands/zones_cut.h"
 
 enum {
   HEAD = 8,
+  TILE_INTS = 8,
   QUAD = 4, /* labels that a lane loads at once */
   NOWHERE = INT_MIN
 };
@@ -39,6 +42,7 @@ static bool grow(list *l, int64_t by) {
 typedef struct writer {
   const ndr_table *table;
   const ndr_param_tiles *own;
+  int64_t row;       /* labels of a row */
   int64_t most;      /* labels of a lane, about */
   int64_t *next;     /* by group, its first label that is in no tile yet */
   int element_bytes; /* of array 0 */
@@ -86,21 +90,21 @@ static bool add_join(writer *w, int64_t group, int64_t first, int64_t end) {
   return true;
 }
 
-/* Deals the labels that group g has in a tile, which goes from label `begin` to `end`, to one lane or several. */
-static bool deal_group(writer *w, int64_t g, int64_t begin, int64_t end, int64_t *pieces) {
+/* Deals the labels that group g has in a tile to one lane or several. */
+static bool deal_group(writer *w, int64_t g, const ndr_zones_tile *tile, int64_t *pieces) {
   const ndr_table *table = w->table;
   int64_t from = w->next[g], to = from, first = w->labels.count;
-  while (to < table->ends[g] && table->order[to] < end) to++;
+  while (to < table->ends[g] && table->order[to] < tile->end) to++;
   w->next[g] = to;
   int64_t count = to - from, lanes = 2 * count > 3 * w->most ? ndr_ceil_div(count, w->most) : 1;
   if (count == 0) return true;
-  if (!add_labels(w, table->order + from, table->order + to, begin)) return false;
-  if (lanes > 1 && !add_join(w, g, *pieces, *pieces + lanes)) return false;
+  if (!add_labels(w, table->order + from, table->order + to, tile->begin)) return false;
+  if (lanes > 1 && !add_join(w, g - tile->first, *pieces, *pieces + lanes)) return false;
   for (int64_t k = 0; k < lanes; k++)
     w->works[w->work_count++] = (lane_work){.first = first + k,
                                             .step = lanes,
                                             .count = ndr_ceil_div(count - k, lanes),
-                                            .to = lanes > 1 ? -1 - (*pieces)++ : g,
+                                            .to = lanes > 1 ? -1 - (*pieces)++ : g - tile->first,
                                             .turn = (k + g) % lanes};
   return true;
 }
@@ -148,16 +152,20 @@ static bool write_task(writer *w, const lane_work *works, int64_t count) {
   return true;
 }
 
-static bool write_tile(writer *w, int64_t tile) {
-  int64_t begin = tile * w->own->width, pieces = 0;
-  if (!grow(&w->tiles, 4)) return false;
+static bool write_tile(writer *w, const ndr_zones_tile *tile) {
+  int64_t pieces = 0;
+  if (!grow(&w->tiles, TILE_INTS)) return false;
   int32_t *head = w->tiles.ints + w->tiles.count;
-  w->tiles.count += 4;
+  w->tiles.count += TILE_INTS;
   head[0] = (int32_t)w->tasks.count;
   head[2] = (int32_t)(w->joins.count / 4);
+  head[4] = (int32_t)tile->begin;
+  head[5] = (int32_t)(tile->end - tile->begin);
+  head[6] = (int32_t)tile->first;
+  head[7] = (int32_t)(tile->group_end - tile->first);
   w->work_count = w->labels.count = 0;
-  for (int64_t g = 0; g < w->table->groups; g++)
-    if (!deal_group(w, g, begin, begin + w->own->width, &pieces)) return false;
+  for (int64_t g = tile->first; g < tile->group_end; g++)
+    if (!deal_group(w, g, tile, &pieces)) return false;
   qsort(w->works, (size_t)w->work_count, sizeof *w->works, by_count);
   for (int64_t i = 0; i < w->work_count; i += NDR_WARP_THREADS) {
     int64_t left = w->work_count - i;
@@ -168,13 +176,26 @@ static bool write_tile(writer *w, int64_t tile) {
   return true;
 }
 
+/* Tile number n of those that all groups may have labels in, which are equally wide. */
+static ndr_zones_tile even_tile(const writer *w, int64_t n) {
+  int64_t begin = n * w->own->width, end = begin + w->own->width;
+  return (ndr_zones_tile){begin, end < w->row ? end : w->row, 0, w->table->groups};
+}
+
 static bool write_tiles(writer *w) {
+  ndr_zones_tile tile = {0};
+  bool apart = w->own->groups < w->table->groups;
   w->next = malloc((size_t)w->table->groups * sizeof *w->next);
   w->works = malloc(((size_t)w->own->width + NDR_WARP_THREADS) * sizeof *w->works);
   if (!w->next || !w->works) return false;
   for (int64_t g = 0; g < w->table->groups; g++) w->next[g] = g ? w->table->ends[g - 1] : 0;
-  for (int64_t tile = 0; tile < w->own->tiles; tile++)
-    if (!write_tile(w, tile)) return false;
+  for (int64_t n = 0; n < w->own->tiles; n++) {
+    if (!apart)
+      tile = even_tile(w, n);
+    else if (!ndr_zones_next_tile(w->table, w->own->width, w->own->groups, &tile))
+      return false;
+    if (!write_tile(w, &tile)) return false;
+  }
   return true;
 }
 
@@ -202,6 +223,7 @@ ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launc
   const ndr_param_tiles *own = &launch->params.table.tiles;
   writer w = {.table = problem->table,
               .own = own,
+              .row = problem->reduced[ndr_table_axis(problem)].size,
               .most =
                   ndr_zones_lane_labels(own->width, ndr_ceil_div(own->step_rows, launch->operands.steps), own->groups),
               .element_bytes = (int)ndr_array_bytes(problem, 0)};

@@ -209,6 +209,8 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
   typedef typename Kit::value value;
   typedef typename Op::Accumulator Accumulator;
   static const bool single = Op::indexed || Kit::places > 0; /* as in gatherer */
+  /* Whether a lane has registers for the first labels of its next task while it adds up those of this one. */
+  static const bool ahead = !single && sizeof(Accumulator) <= 8 && ROWS * sizeof(Accumulator) <= 16;
 
   const ndr_program_params &q;
   const ndr_params &p;
@@ -280,62 +282,37 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     }
   }
 
-  static NDR_DEVICE void unpack_labels(const u32 *word, int *label) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) label[i] = (int)(word[i / 2] >> 16 * (i & 1) & 0xffff);
-  }
-
   template <int N>
   NDR_DEVICE void fold_rows(Accumulator (&a)[ROWS], const tile_row (&row)[ROWS], const int (&label)[N]) const {
 #pragma unroll
     for (int k = 0; k < ROWS; k++) fold<N>(a[k], row[k], label);
   }
 
-  /* Adds up a lane's labels, which come four at a time: eight are loaded while the eight before are folded. */
-  NDR_DEVICE void add_up(Accumulator (&a)[ROWS], const tile_row (&row)[ROWS], const int *entries, int left) const {
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) a[k] = Op::identity();
-    u32 next[4] = {0, 0, 0, 0};
-    if (left >= 8) load_eight(next, entries);
-#pragma unroll 1
-    while (left >= 8) {
-      int label[8];
-      unpack_labels(next, label);
-      unpack_labels(next + 2, label + 4);
-      left -= 8, entries += 4 * NDR_WARP;
-      if (left >= 8) load_eight(next, entries);
-      fold_rows<8>(a, row, label);
+  /* The next labels of a lane: eight, or four if there are fewer than eight. */
+  struct lane_labels {
+    u32 word[4];
+    NDR_DEVICE void load(const int *entries, int left) {
+      u32 second[2];
+      if (left > 0) machine::load_bytes<8, true>(word, entries);
+      if (left < 8) return;
+      machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
+      word[2] = second[0], word[3] = second[1];
     }
-#pragma unroll 1
-    for (; left > 0; left -= 4, entries += 2 * NDR_WARP) {
-      u32 word[2];
-      int label[4];
-      machine::load_bytes<8, true>(word, entries);
-      unpack_labels(word, label);
-      if (left >= 4) {
-        fold_rows<4>(a, row, label);
-        continue;
-      }
+    NDR_DEVICE void unpack(int first, int *label) const {
 #pragma unroll
-      for (int i = 0; i < 3; i++) {
-        int one[1] = {label[i]};
-        if (i < left) fold_rows<1>(a, row, one);
-      }
+      for (int i = 0; i < 4; i++) label[i] = (int)(word[first + i / 2] >> 16 * (i & 1) & 0xffff);
     }
-  }
-  static NDR_DEVICE void load_eight(u32 (&word)[4], const int *entries) {
-    u32 second[2];
-    machine::load_bytes<8, true>(word, entries);
-    machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
-    word[2] = second[0], word[3] = second[1];
-  }
-
+  };
   /* What a lane does in a task, for ROWS rows from `row` on. */
   struct lane_work {
     int row, count;
-    int to;   /* group, or piece -1 - to, or NDR_NOWHERE */
-    int from; /* its first entry, in units of 8 bytes */
+    int to;             /* group, or piece -1 - to, or NDR_NOWHERE */
+    int from;           /* its first entry, in units of 8 bytes */
+    lane_labels labels; /* the first ones */
   };
+  NDR_DEVICE const int *entries_of(const lane_work &work) const {
+    return p.table.table + entries_at + 2 * (i64)work.from;
+  }
   /* A group whose pieces a thread joins. */
   struct join_work {
     int row, group, first, end;
@@ -345,6 +322,42 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     lane_work task;
     join_work join;
   };
+
+  /* Adds up a lane's labels, which come four at a time; up to eight are loaded while those before are folded. */
+  NDR_DEVICE void add_up(Accumulator (&a)[ROWS], const tile_row (&row)[ROWS], const lane_work &work) const {
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) a[k] = Op::identity();
+    int left = work.count;
+    const int *entries = entries_of(work);
+    lane_labels next = work.labels;
+    if constexpr (!ahead) next.load(entries, left);
+#pragma unroll 1
+    while (left >= 8) {
+      int label[8];
+      next.unpack(0, label);
+      next.unpack(2, label + 4);
+      left -= 8, entries += 4 * NDR_WARP;
+      next.load(entries, left);
+      fold_rows<8>(a, row, label);
+    }
+#pragma unroll 1
+    while (left > 0) {
+      int label[4];
+      next.unpack(0, label);
+      if (left >= 4) {
+        left -= 4, entries += 2 * NDR_WARP;
+        next.load(entries, left);
+        fold_rows<4>(a, row, label);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < 3; i++) {
+        int one[1] = {label[i]};
+        if (i < left) fold_rows<1>(a, row, one);
+      }
+      break;
+    }
+  }
 
   static NDR_DEVICE int sets(const tile_step &s) {
     return (s.rows + ROWS - 1) / ROWS;
@@ -356,7 +369,7 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
         lane = machine::thread() & (NDR_WARP - 1);
     u32 word[2];
     machine::load_bytes<8, true>(word, p.table.table + lanes_at + 2 * (i64)(task * NDR_WARP + lane));
-    return {set * ROWS, (int)word[0], (int)word[1], table_int(p, tasks_at + task) + lane};
+    return {set * ROWS, (int)word[0], (int)word[1], table_int(p, tasks_at + task) + lane, {{0, 0, 0, 0}}};
   }
   /* n: the number of the join among those of all rows. */
   NDR_DEVICE join_work join_of(const tile_step &s, int n) const {
@@ -365,10 +378,11 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     return {row, table_int(p, at), table_int(p, at + 1), table_int(p, at + 2)};
   }
   NDR_DEVICE first_work first_of(const tile_step &s) const {
-    first_work f = {{0, 0, NDR_NOWHERE, 0}, {0, 0, 0, 0}};
+    first_work f = {{0, 0, NDR_NOWHERE, 0, {{0, 0, 0, 0}}}, {0, 0, 0, 0}};
     int warp = machine::thread() >> NDR_WARP_LOG, join = machine::thread() >> s.join_lanes_log;
     if (warp < s.task_count * sets(s)) f.task = task_of(s, warp);
     if (join < s.join_count * s.rows) f.join = join_of(s, join);
+    if constexpr (ahead) f.task.labels.load(entries_of(f.task), f.task.count);
     return f;
   }
 
@@ -380,21 +394,28 @@ template <class Op, class Kit, class Arrays, int ROWS> struct tile_block {
     return turn * warps + (turn & 1 ? warps - 1 - warp : warp);
   }
 
-  /* Runs the tasks of all rows: a warp takes one after the other, and reads the next one while this one runs. */
+  /* Runs the tasks of all rows. A warp takes one after the other: while one runs, it loads the first labels of the
+   * next, and what there is to do in the one after that. */
   NDR_DEVICE void run(const lane_work &first, const tile_step &s) const {
-    const int *entries = p.table.table + entries_at;
     const int all = s.task_count * sets(s);
-    lane_work next = first;
+    lane_work next = first, later = first;
+    if (ahead && number_of(1) < all) later = task_of(s, number_of(1));
 #pragma unroll 1
     for (int turn = 0; number_of(turn) < all; turn++) {
       lane_work now = next;
-      if (number_of(turn + 1) < all) next = task_of(s, number_of(turn + 1));
+      if constexpr (ahead) {
+        next = later;
+        if (number_of(turn + 1) < all) next.labels.load(entries_of(next), next.count);
+        if (number_of(turn + 2) < all) later = task_of(s, number_of(turn + 2));
+      } else if (number_of(turn + 1) < all) {
+        next = task_of(s, number_of(turn + 1));
+      }
       if (now.to == NDR_NOWHERE) continue;
       tile_row row[ROWS];
       Accumulator a[ROWS];
 #pragma unroll
       for (int k = 0; k < ROWS; k++) row[k] = row_of(now.row + k < s.rows ? now.row + k : now.row, s);
-      add_up(a, row, entries + 2 * (i64)now.from, now.count);
+      add_up(a, row, now);
 #pragma unroll
       for (int k = 0; k < ROWS; k++) {
         if (now.row + k >= s.rows) break;

@@ -8,6 +8,7 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/operands/zones.h"
 #include "gpuplan/operands/zones_cut.h"
+#include "gpuplan/operands/zones_pairs.h"
 #include "support/cases.h"
 #include "support/random.h"
 #include "support/suite.h"
@@ -132,6 +133,43 @@ START_TEST(labels_that_fall_are_not_cut) {
 }
 END_TEST
 
+/* Every label is dealt once, with its group; a group's labels to one thread, and the groups of a half warp's threads
+ * lie in banks of their own. */
+START_TEST(pairs_are_dealt_without_conflicts) {
+  enum { GROUPS = 2000, TILE = 3000, HALF = 16 };
+  static int64_t next[GROUPS];
+  static int thread_of[GROUPS], dealt_labels[TILE];
+  ndr_table *table = scattered_table(GROUPS);
+  memset(thread_of, -1, sizeof thread_of);
+  for (int g = 0; g < GROUPS; g++) next[g] = g ? table->ends[g - 1] : 0;
+  for (int64_t begin = 0; begin < LABELS; begin += TILE) {
+    ndr_zones_tile tile = {begin, begin + TILE < LABELS ? begin + TILE : LABELS, 0, GROUPS};
+    ndr_zones_dealt dealt;
+    memset(dealt_labels, 0, sizeof dealt_labels);
+    memset(thread_of, -1, sizeof thread_of);
+    ck_assert(ndr_zones_deal(table, &tile, cases[_i].bytes, next, &dealt));
+    for (int t = 0; t < NDR_THREADS; t++)
+      for (int64_t i = dealt.begin[t]; i < dealt.begin[t + 1]; i++) {
+        int label = (int)(dealt.pairs[i] & 0xffff), group = (int)(dealt.pairs[i] >> 16), first = t / HALF * HALF;
+        ck_assert_int_lt(label, tile.end - tile.begin);
+        dealt_labels[label]++;
+        ck_assert(thread_of[group] < 0 || thread_of[group] == t);
+        thread_of[group] = t;
+        for (int64_t k = dealt.begin[first]; k < dealt.begin[first + HALF]; k++)
+          if (k < dealt.begin[t] || k >= dealt.begin[t + 1])
+            ck_assert((dealt.pairs[k] >> 16) % HALF != (unsigned)group % HALF);
+      }
+    for (int64_t i = 0; i < tile.end - tile.begin; i++) ck_assert_int_eq(dealt_labels[i], 1);
+    for (int64_t g = 0, k = 0; g < GROUPS; g++)
+      for (; k < table->ends[g]; k++)
+        if (table->order[k] >= begin && table->order[k] < tile.end) ck_assert_int_ge(thread_of[g], 0);
+    ck_assert_int_lt(dealt.begin[NDR_THREADS] - dealt.begin[NDR_THREADS - 1], 2 * TILE / NDR_THREADS);
+    free(dealt.pairs);
+  }
+  ndr_table_free(table);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("gpuplan zones");
   TCase *one = tcase_create("lists");
@@ -141,5 +179,8 @@ int main(void) {
   tcase_add_loop_test(cut, rising_labels_are_cut_where_groups_end, 0, 300);
   tcase_add_test(cut, labels_that_fall_are_not_cut);
   suite_add_tcase(suite, cut);
+  TCase *pairs = tcase_create("labels with their groups");
+  tcase_add_loop_test(pairs, pairs_are_dealt_without_conflicts, 0, (int)(sizeof cases / sizeof *cases));
+  suite_add_tcase(suite, pairs);
   return suite_run(suite);
 }

@@ -229,10 +229,45 @@ START_TEST(tiles_of_rising_labels_share_no_group) {
 }
 END_TEST
 
-/* The kernel that a plan for an array [1000, columns] has, labels along dim 0. */
-static void expect_kernel(int64_t columns, const char *kernel) {
+/* Groups that have few labels in a tile, whose states have one word. */
+START_TEST(few_labels_of_a_group_are_added_one_by_one) {
+  static const struct {
+    ndr_dtype dtype;
+    int64_t shape[3];
+    int groups;
+    ndr_op op;
+    bool where;
+  } of[] = {{NDR_F32, {3, 5000, 1}, 1500, NDR_SUM, false},
+            {NDR_I8, {2, 3001, 2}, 2000, NDR_MIN, false},
+            {NDR_F32, {6, 2500, 1}, 700, NDR_COUNT, true},
+            {NDR_F32, {1, 40000, 1}, 9000, NDR_SUM, true}};
+  rng random = {test_seed() + (uint64_t)_i};
+  const int64_t *shape = of[_i].shape;
+  trial t = {.device = _i % 3,
+             .problem = {.dtype = of[_i].dtype,
+                         .shape = {shape[0], shape[1], shape[2]},
+                         .strides = {shape[1] * shape[2], 1, shape[1]},
+                         .label_dims = 1,
+                         .groups = of[_i].groups,
+                         .dim_count = 1,
+                         .dims = {1},
+                         .op_count = 1,
+                         .ops = {of[_i].op},
+                         .where = of[_i].where,
+                         .text = "pairs"}};
+  make_arrays(&random, &t);
+  assert_ok(run_on_host(&t));
+  assert_ok(run_on_device(&t));
+  check_results(&t, _i);
+  check_workspace(&t);
+  free_arrays(&t);
+}
+END_TEST
+
+/* What a plan for an array [1000, columns] says of its kernel, labels of so many groups along dim 0. */
+static void expect_kernel(int64_t columns, int groups_count, const char *kernel) {
   int32_t values[1000];
-  for (int i = 0; i < 1000; i++) values[i] = i * 7 % 31 % 10;
+  for (int i = 0; i < 1000; i++) values[i] = i * 7 % 311 % groups_count;
   DLTensor labels = ndr_tensor(values, NDR_I32, NDR_SHAPE(1000)),
            array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(1000, columns));
   ndr_problem problem = NDR_PROBLEM_INIT;
@@ -242,7 +277,7 @@ static void expect_kernel(int64_t columns, const char *kernel) {
   array.device = (DLDevice){kDLCUDA, 2};
   assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(0), 1, &op));
   ndr_groups *groups;
-  assert_ok(ndr_groups_create(&groups, &labels, 10));
+  assert_ok(ndr_groups_create(&groups, &labels, groups_count));
   problem.groups = groups;
   assert_ok(ndr_plan_create(&plan, &problem, array.device, NULL, NULL));
   ndr_plan_describe(plan, text, sizeof text);
@@ -252,8 +287,9 @@ static void expect_kernel(int64_t columns, const char *kernel) {
 }
 
 START_TEST(long_rows_are_gathered_and_single_elements_tiled) {
-  expect_kernel(64, "table_columns");
-  expect_kernel(1, "table_tiles");
+  expect_kernel(64, 10, "table_columns");
+  expect_kernel(1, 10, "table_tiles");
+  expect_kernel(1, 300, "label by label");
 }
 END_TEST
 
@@ -312,6 +348,7 @@ int main(void) {
   tcase_add_loop_test(cases, places_are_those_of_the_array, 0, 2);
   tcase_add_loop_test(cases, parts_are_joined, 0, 2);
   tcase_add_loop_test(cases, tiles_of_rising_labels_share_no_group, 0, 4);
+  tcase_add_loop_test(cases, few_labels_of_a_group_are_added_one_by_one, 0, 4);
   tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
   tcase_add_test(cases, failures_leave_nothing_behind);
   suite_add_tcase(suite, cases);

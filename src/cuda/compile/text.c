@@ -47,6 +47,7 @@
   X(chunks, "program/chunks")                                                                                          \
   X(operands, "program/operands")                                                                                      \
   X(table, "program/table")                                                                                            \
+  X(zones_tile, "program/zones_tile")                                                                                  \
   X(zones, "program/zones")                                                                                            \
   X(fused, "program/fused")                                                                                            \
   X(numbers, "program/numbers")                                                                                        \

@@ -130,7 +130,8 @@ bool ndr_shifts_fresh(const ndr_canonical *problem, unsigned ways) {
   return false;
 }
 
-_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS <= 29, "NDR_WAYS_TWICE, _OWN_RUNS and _WHOLE are ways of no array");
+_Static_assert(NDR_WAY_BITS *NDR_MOST_ARRAYS <= 28,
+               "NDR_WAYS_TWICE, _OWN_RUNS, _WHOLE and _PAIRS are ways of no array");
 
 int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements, int steps) {
   int bytes, registers, batch = 1, enough = NDR_FLIGHT_BYTES(ways, steps);

@@ -109,7 +109,8 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
                                                            : p->operand_short.lanes.count;
   ndr_text_append(text, capacity, &length, "%s, ", ndr_kernel_name(launch->kernel));
   if (launch->kernel == NDR_KERNEL_TABLE_TILES)
-    ndr_text_append(text, capacity, &length, "%d rows at a time, ", launch->operands.steps);
+    ndr_text_append(text, capacity, &length, "%d rows at a time, %s", launch->operands.steps,
+                    launch->operands.ways & NDR_WAYS_PAIRS ? "label by label, " : "");
   if (owns_columns(launch) && launch->operands.steps > 1)
     ndr_text_append(text, capacity, &length, "%d ", launch->operands.steps);
   ndr_text_append(text, capacity, &length, "chunks of %d (", launch->operands.elements);

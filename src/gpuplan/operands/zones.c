@@ -7,6 +7,7 @@
 #include "gpuplan/operands/operand_arrays.h"
 #include "gpuplan/operands/table.h"
 #include "gpuplan/operands/zones_cut.h"
+#include "gpuplan/operands/zones_pairs.h"
 
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
@@ -299,6 +300,8 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   own->step_rows = (int)chosen.rows;
   own->row_threads_log = ndr_threads(NDR_THREADS / (int)chosen.rows).log;
   own->groups = (int)chosen.groups;
+  if (words_of(problem) == 1 && ndr_zones_pay_pairs(problem->table, own->width))
+    launch->operands.ways |= NDR_WAYS_PAIRS;
   own->pieces = (int)pieces_of(problem, &chosen);
   own->units = problem->length / labels;
   int64_t units = own->units * own->tiles;

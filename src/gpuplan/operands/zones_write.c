@@ -8,6 +8,7 @@
 #include "gpuplan/operands/zones.h"
 #include "gpuplan/operands/zones_banks.h"
 #include "gpuplan/operands/zones_cut.h"
+#include "gpuplan/operands/zones_pairs.h"
 
 enum {
   HEAD = 8,
@@ -46,6 +47,7 @@ typedef struct writer {
   int64_t most;      /* labels of a lane, about */
   int64_t *next;     /* by group, its first label that is in no tile yet */
   int element_bytes; /* of array 0 */
+  bool pairs;        /* lists are of pairs (zones_pairs.h) */
   lane_work *works;  /* of the tile at hand */
   int64_t work_count;
   list tiles, tasks, lanes, joins, entries; /* entries: two labels an int */
@@ -152,8 +154,52 @@ static bool write_task(writer *w, const lane_work *works, int64_t count) {
   return true;
 }
 
-static bool write_tile(writer *w, const ndr_zones_tile *tile) {
+/* Lists by group. */
+static bool write_groups(writer *w, const ndr_zones_tile *tile) {
   int64_t pieces = 0;
+  w->work_count = w->labels.count = 0;
+  for (int64_t g = tile->first; g < tile->group_end; g++)
+    if (!deal_group(w, g, tile, &pieces)) return false;
+  qsort(w->works, (size_t)w->work_count, sizeof *w->works, by_count);
+  for (int64_t i = 0; i < w->work_count; i += NDR_WARP_THREADS) {
+    int64_t left = w->work_count - i;
+    if (!write_task(w, w->works + i, left < NDR_WARP_THREADS ? left : NDR_WARP_THREADS)) return false;
+  }
+  return true;
+}
+
+/* Writes the task of the warp whose first thread is `first`. */
+static bool write_pairs_of(writer *w, const ndr_zones_dealt *dealt, int first) {
+  const int64_t *begin = dealt->begin + first;
+  int64_t each = 2 * NDR_WARP_THREADS, most = 0;
+  for (int lane = 0; lane < NDR_WARP_THREADS; lane++)
+    if (begin[lane + 1] - begin[lane] > most) most = begin[lane + 1] - begin[lane];
+  int64_t ints = ndr_ceil_div(most, 2) * each;
+  if (!grow(&w->tasks, 1) || !grow(&w->lanes, each) || !grow(&w->entries, ints)) return false;
+  w->tasks.ints[w->tasks.count++] = (int32_t)(w->entries.count / 2);
+  int32_t *entries = w->entries.ints + w->entries.count;
+  memset(entries, 0, (size_t)ints * sizeof *entries);
+  for (int lane = 0; lane < NDR_WARP_THREADS; lane++) {
+    int64_t count = begin[lane + 1] - begin[lane];
+    w->lanes.ints[w->lanes.count++] = (int32_t)count;
+    w->lanes.ints[w->lanes.count++] = count > 0 ? 0 : NOWHERE;
+    for (int64_t i = 0; i < count; i++)
+      entries[i / 2 * each + 2 * lane + i % 2] = (int32_t)dealt->pairs[begin[lane] + i];
+  }
+  w->entries.count += ints;
+  return true;
+}
+
+/* Lists of pairs. */
+static bool write_pairs(writer *w, const ndr_zones_tile *tile) {
+  ndr_zones_dealt dealt;
+  bool fine = ndr_zones_deal(w->table, tile, w->element_bytes, w->next, &dealt);
+  for (int first = 0; fine && first < NDR_THREADS; first += NDR_WARP_THREADS) fine = write_pairs_of(w, &dealt, first);
+  free(dealt.pairs);
+  return fine;
+}
+
+static bool write_tile(writer *w, const ndr_zones_tile *tile) {
   if (!grow(&w->tiles, TILE_INTS)) return false;
   int32_t *head = w->tiles.ints + w->tiles.count;
   w->tiles.count += TILE_INTS;
@@ -163,14 +209,7 @@ static bool write_tile(writer *w, const ndr_zones_tile *tile) {
   head[5] = (int32_t)(tile->end - tile->begin);
   head[6] = (int32_t)tile->first;
   head[7] = (int32_t)(tile->group_end - tile->first);
-  w->work_count = w->labels.count = 0;
-  for (int64_t g = tile->first; g < tile->group_end; g++)
-    if (!deal_group(w, g, tile, &pieces)) return false;
-  qsort(w->works, (size_t)w->work_count, sizeof *w->works, by_count);
-  for (int64_t i = 0; i < w->work_count; i += NDR_WARP_THREADS) {
-    int64_t left = w->work_count - i;
-    if (!write_task(w, w->works + i, left < NDR_WARP_THREADS ? left : NDR_WARP_THREADS)) return false;
-  }
+  if (!(w->pairs ? write_pairs(w, tile) : write_groups(w, tile))) return false;
   head[1] = (int32_t)w->tasks.count;
   head[3] = (int32_t)(w->joins.count / 4);
   return true;
@@ -226,7 +265,8 @@ ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launc
               .row = problem->reduced[ndr_table_axis(problem)].size,
               .most =
                   ndr_zones_lane_labels(own->width, ndr_ceil_div(own->step_rows, launch->operands.steps), own->groups),
-              .element_bytes = (int)ndr_array_bytes(problem, 0)};
+              .element_bytes = (int)ndr_array_bytes(problem, 0),
+              .pairs = (launch->operands.ways & NDR_WAYS_PAIRS) != 0};
   *ints = NULL;
   bool written = write_tiles(&w) && collect(&w, ints, bytes);
   free(w.next);

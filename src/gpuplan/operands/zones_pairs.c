@@ -1,0 +1,159 @@
+/* See zones_pairs.h. Half a warp reads and writes states of 8 bytes at once, in NDR_HALF banks: the groups of each of
+ * its threads lie in a bank of their own. */
+#include "gpuplan/operands/zones_pairs.h"
+
+#include <stdlib.h>
+
+#include "gpuplan/operands/zones_banks.h"
+
+enum {
+  HALF = NDR_WARP_THREADS / 2,
+  HALVES = NDR_THREADS / HALF,
+  PAIR_LABELS = 6 /* of a group in a tile, on average, below which pairs are faster than lists by group (measured) */
+};
+
+bool ndr_zones_pay_pairs(const ndr_table *table, int64_t width) {
+  int64_t parts = 0; /* of groups, that lie in one tile each */
+  for (int64_t g = 0, at = 0; g < table->groups; g++)
+    for (int64_t tile = -1; at < table->ends[g]; at++) {
+      parts += table->order[at] / width != tile;
+      tile = table->order[at] / width;
+    }
+  return table->groups > NDR_THREADS && table->groups <= UINT16_MAX && table->count < PAIR_LABELS * parts;
+}
+
+/* ---- which thread has which groups ---- */
+
+/* A group's labels in the tile. */
+typedef struct share {
+  int64_t from, count, group;
+} share;
+
+static int by_count(const void *a, const void *b) {
+  const share *x = a, *y = b;
+  if (x->count != y->count) return x->count < y->count ? 1 : -1;
+  return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* The groups that have labels in the tile, most labels first. Returns how many. */
+static int64_t find_shares(const ndr_table *table, const ndr_zones_tile *tile, int64_t *next, share *shares) {
+  int64_t count = 0;
+  for (int64_t g = tile->first; g < tile->group_end; g++) {
+    int64_t from = next[g];
+    while (next[g] < table->ends[g] && table->order[next[g]] < tile->end) next[g]++;
+    if (next[g] > from) shares[count++] = (share){from, next[g] - from, g - tile->first};
+  }
+  qsort(shares, (size_t)count, sizeof *shares, by_count);
+  return count;
+}
+
+/* Gives each share to the thread with the fewest labels of those whose groups lie in its bank. Threads are numbered
+ * bank by bank here. */
+static void give_shares(const share *shares, int64_t count, int *thread_of, int64_t *labels) {
+  for (int64_t i = 0; i < count; i++) {
+    int first = (int)(shares[i].group % HALF) * HALVES, least = first;
+    for (int t = first + 1; t < first + HALVES; t++)
+      if (labels[t] < labels[least]) least = t;
+    thread_of[i] = least;
+    labels[least] += shares[i].count;
+  }
+}
+
+typedef struct thread {
+  int number; /* bank by bank */
+  int64_t labels;
+} thread;
+
+static int by_labels(const void *a, const void *b) {
+  const thread *x = a, *y = b;
+  if (x->labels != y->labels) return x->labels < y->labels ? 1 : -1;
+  return x->number < y->number ? -1 : 1;
+}
+
+/* place[t]: the thread of the block that is thread t. Each half of a warp has a thread of each bank; halves have
+ * threads with about as many labels, and the first of each has the most. */
+static void place_threads(const int64_t *labels, int *place) {
+  thread banks[HALF][HALVES];
+  for (int bank = 0; bank < HALF; bank++) {
+    for (int k = 0; k < HALVES; k++) banks[bank][k] = (thread){bank * HALVES + k, labels[bank * HALVES + k]};
+    qsort(banks[bank], HALVES, sizeof(thread), by_labels);
+  }
+  for (int half = 0; half < HALVES; half++) {
+    thread threads[HALF];
+    for (int bank = 0; bank < HALF; bank++) threads[bank] = banks[bank][half];
+    qsort(threads, HALF, sizeof(thread), by_labels);
+    for (int k = 0; k < HALF; k++) place[threads[k].number] = half * HALF + k;
+  }
+}
+
+/* ---- the order of a thread's labels ---- */
+
+typedef struct sorter {
+  const ndr_table *table;
+  const ndr_zones_tile *tile;
+  int element_bytes;
+  int32_t *labels, *ordered; /* of all threads, one after the other, by bank, and in order */
+  uint16_t *group;           /* by label */
+} sorter;
+
+static void put_labels(const sorter *s, const share *shares, int64_t count, const int *thread_of, const int *place,
+                       const ndr_zones_dealt *dealt) {
+  int64_t end[NDR_THREADS];
+  for (int t = 0; t < NDR_THREADS; t++) end[t] = dealt->begin[t];
+  for (int bank = 0; bank < NDR_BANKS; bank++)
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t k = 0; k < shares[i].count; k++) {
+        int32_t label = (int32_t)(s->table->order[shares[i].from + k] - s->tile->begin);
+        if (ndr_bank_of(label, s->element_bytes) != bank) continue;
+        s->group[label] = (uint16_t)shares[i].group;
+        s->labels[end[place[thread_of[i]]]++] = label;
+      }
+}
+
+static void order_labels(const sorter *s, const ndr_zones_dealt *dealt) {
+  int at_once = ndr_lanes_at_once(s->element_bytes);
+  for (int first = 0; first < NDR_THREADS; first += at_once) {
+    int64_t counts[NDR_WARP_THREADS];
+    for (int k = 0; k < at_once; k++) counts[k] = dealt->begin[first + k + 1] - dealt->begin[first + k];
+    ndr_order_reads(s->labels + dealt->begin[first], counts, at_once, s->element_bytes,
+                    s->ordered + dealt->begin[first]);
+  }
+}
+
+static bool deal(const sorter *s, const share *shares, int64_t count, int *thread_of, ndr_zones_dealt *dealt) {
+  int64_t labels[NDR_THREADS] = {0};
+  int place[NDR_THREADS];
+  give_shares(shares, count, thread_of, labels);
+  place_threads(labels, place);
+  for (int t = 0; t < NDR_THREADS; t++) dealt->begin[place[t] + 1] = labels[t];
+  for (int t = 0; t < NDR_THREADS; t++) dealt->begin[t + 1] += dealt->begin[t];
+  put_labels(s, shares, count, thread_of, place, dealt);
+  order_labels(s, dealt);
+  int64_t all = dealt->begin[NDR_THREADS];
+  dealt->pairs = malloc((size_t)(all + 1) * sizeof *dealt->pairs);
+  for (int64_t i = 0; dealt->pairs && i < all; i++)
+    dealt->pairs[i] = (uint32_t)s->ordered[i] | (uint32_t)s->group[s->ordered[i]] << 16;
+  return dealt->pairs != NULL;
+}
+
+bool ndr_zones_deal(const ndr_table *table, const ndr_zones_tile *tile, int element_bytes, int64_t *next,
+                    ndr_zones_dealt *dealt) {
+  size_t groups = (size_t)(tile->group_end - tile->first), width = (size_t)(tile->end - tile->begin) + 1;
+  share *shares = malloc(groups * sizeof *shares);
+  int *thread_of = malloc(groups * sizeof *thread_of);
+  sorter s = {table,
+              tile,
+              element_bytes,
+              malloc(width * sizeof *s.labels),
+              malloc(width * sizeof *s.ordered),
+              malloc(width * sizeof *s.group)};
+  *dealt = (ndr_zones_dealt){.pairs = NULL};
+  bool fine = shares && thread_of && s.labels && s.ordered && s.group;
+  if (fine) fine = deal(&s, shares, find_shares(table, tile, next, shares), thread_of, dealt);
+  free(shares);
+  free(thread_of);
+  free(s.labels);
+  free(s.ordered);
+  free(s.group);
+  return fine;
+}

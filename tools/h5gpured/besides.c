@@ -196,13 +196,81 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   return good;
 }
 
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
+/* The one dim of DIM:KEY, which begins the text up to `key`. */
+static bool find_grouped(const search *s, const char *text, const char *key, int *d) {
+  char dim[DIM_CHARS];
+  int dims[NDR_MAX_DIMS], count;
+  snprintf(dim, sizeof dim, "%.*s", (int)(key - 1 - text), text);
+  if (ndr_h5_dims_parse(dim, s->info->ndim, s->info->dim_names, &count, dims) != NDR_OK) return refuse(s, "--pair-by");
+  *d = dims[0];
+  if (count != 1) complain("%s: --pair-by: %s are several dims, must be one", s->where, dim);
+  return count == 1;
+}
+
+/* The groups of --pair-by, or of --by where these are of times, by which an array of --with may be paired. */
+static bool make_groups(const search *s) {
+  const h5gpured_options *options = s->options;
+  bool timed = options->by && !where_is_dataset(options->by_what);
+  const char *text = options->pair_by ? options->pair_by : timed ? options->by : NULL;
+  int d;
+  if (!text || s->b->groups) return true;
+  const char *key = strchr(text, ':') + 1;
+  if (!find_grouped(s, text, key, &d)) return false;
+  if (ndr_h5_groups_by_time(&s->b->groups, s->dataset, d, key) == NDR_OK) return true;
+  complain("--pair-by: %s", ndr_last_error());
+  return false;
+}
+
+/* Whether each step of the array along dim d is of another group, by the key of these. */
+static bool has_distinct_groups(const ndr_h5_groups *groups, const ndr_h5_dataset *array, int d) {
+  ndr_h5_groups *own = NULL;
+  const char *key = strrchr(ndr_h5_groups_text(groups), ':') + 1;
+  bool are = ndr_h5_groups_by_time(&own, array, d, key) == NDR_OK &&
+             ndr_h5_groups_count(own) == ndr_h5_describe(array)->shape[d];
+  ndr_h5_groups_destroy(own);
+  return are;
+}
+
+/* Whether the array has one step for each group, as a climatology has: along a dim of the same name, with times, or
+ * along one that has the key's name. It is then the same to pair it by groups and, where that can be done, by steps. */
+static bool is_of_groups(const search *s, const ndr_h5_dataset *array) {
+  const ndr_h5_groups *groups = s->b->groups;
+  const ndr_h5_info *info = ndr_h5_describe(array);
+  bool is = false;
+  for (int d = 0; d < info->ndim && groups && !is; d++) {
+    const char *name = info->dim_names[d], *own = ndr_h5_groups_dim_name(groups);
+    if (!name) continue;
+    is = strcmp(name, strrchr(ndr_h5_groups_text(groups), ':') + 1) == 0 ||
+         (own && strcmp(name, own) == 0 && has_distinct_groups(groups, array, d));
+  }
+  return is;
+}
+
+/* Notes that array i is of groups, and says so of its source: "clim.nc:/tas by time:month". */
+static bool note_groups(const search *s, int i) {
+  besides *b = s->b;
+  const char *text = ndr_h5_groups_text(b->groups);
+  char *source = malloc(strlen(b->sources[i]) + strlen(text) + sizeof " by ");
+  if (!source) return fail_memory(s);
+  sprintf(source, "%s by %s", b->sources[i], text);
+  free(b->sources[i]);
+  b->sources[i] = source;
+  b->grouped[i] = true;
+  return true;
+}
+
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = add(s, NDR_WITH);
-  if (!operand) return false;
-  char **source = &s->b->sources[s->b->count - 1];
+  if (!operand || !make_groups(s)) return false;
+  const int i = s->b->count - 1;
+  char **source = &s->b->sources[i];
   operand->name = name;
+  operand->groups = s->b->groups;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
+  if (is_of_groups(s, operand->dataset)) return note_groups(s, i);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
@@ -411,6 +479,7 @@ void besides_close(besides *b) {
     free(b->sources[i]);
   }
   free(b->condition);
+  ndr_h5_groups_destroy(b->groups);
   weights_free(&b->by);
 }
 

@@ -49,6 +49,7 @@ typedef struct h5gpured_options {
   const char *by, *coarsen;          /* NULL: not given */
   char grouped[DIM_CHARS];           /* the dims that either names, or "" */
   const char *by_what;               /* the key or the /LABELS of --by */
+  const char *pair_by;               /* DIM:KEY; NULL: not given */
   int window_count;                  /* of --coarsen: */
   int64_t windows[NDR_MAX_DIMS];     /* of each dim that it names */
   ndr_rest rests[NDR_MAX_DIMS];

@@ -67,14 +67,16 @@ static void print_after(const char *before, const char *text, FILE *stream) {
   cli_print_visible(text, stream);
 }
 
-/* "y=b.nc", as it was given. False if --with has no such name. */
-static bool print_with(const h5gpured_options *options, const char *before, const char *name, FILE *stream) {
+/* "y=b.nc", as it was given, or "c=clim.nc by time:month". False if --with has no name of array i. */
+static bool print_with(const answer *a, const char *before, int i, FILE *stream) {
   int count;
-  const named_value *with = find_with(options, name, &count);
+  const char *name = a->besides->operands[i].name;
+  const named_value *with = find_with(a->options, name, &count);
   if (!with) return false;
   fprintf(stream, "%s%s", before, name);
   print_after("=", with->value, stream);
   if (count > 1) fprintf(stream, " and %d more", count - 1);
+  print_after(" by ", a->besides->grouped[i] ? ndr_h5_groups_text(a->besides->groups) : NULL, stream);
   return true;
 }
 
@@ -91,7 +93,7 @@ static void print_besides(const answer *a, int begin, int end, FILE *stream) {
   print_after(", where ", a->options->where, stream);
   const char *before = ", with ";
   for (int i = 0; i < b->count; i++)
-    if (reads[i] && print_with(a->options, before, b->operands[i].name, stream)) before = ", ";
+    if (reads[i] && print_with(a, before, i, stream)) before = ", ";
 }
 
 static const char *running(const answer *a) {

@@ -72,7 +72,20 @@ def check_csv_of_several(folder):
         assert list(csv.reader(file)) == expected and said.decode().count("several.csv  ") == 4, said
     # A pattern that matches one variable gives its table as if it were named.
     assert folder.run("in.nc:/t*s", "-d", "time", "--format", "csv") == folder.run("in.nc:/tas", "-d", "time", "--format", "csv")
-    assert folder.run("in.nc", "--scan", "sum", "-d", "time", "--format", "csv", status=1)[0] == b""
+    # Of all variables, or those that wildcards match, the table has those whose results have the dims of most.
+    left = "left out, as its results have the dims {}, and those of the table {}; named by itself, as FILE:/NAME, it has a table of its own"
+    for inputs in ("in.nc", "in.nc:/**"):
+        scanned, errors = folder.run(inputs, "--scan", "sum", "-d", "time", "--format", "csv")
+        assert scanned.count(b"\n") == 49, scanned
+        lines = [f"h5gpured: in.nc:/{name}: " + left.format(dims, "time, lat, lon") for name, dims in
+                 (("line", "time"), ("turned", "time, lon, lat"))]
+        assert errors.splitlines() == lines, errors
+    assert folder.run("in.nc", "--scan", "sum", "-d", "time", "--format", "csv", "-q")[1] == ""
+    # Of as many, those with more dims; and those that are named.
+    written, errors = folder.run("in.nc:/{line,tu*}", "-d", "time", "--format", "csv")
+    assert written == b"variable,sum\nline,36\n" and left.format("lon, lat", "none") in errors, (written, errors)
+    written, errors = folder.run("in.nc:/?*", "-d", "time", "--format", "csv")
+    assert written.count(b"\n") == 7 and left.format("none", "lat, lon") in errors, (written, errors)
     scanned = folder.run("in.nc:/{tas,ocean/*}", "--scan", "sum", "-d", "time", "--format", "csv")[0].decode().splitlines()
     assert scanned[0] == "variable,time,lat,lon,sum" and len(scanned) == 49, scanned
     groups = folder.run("in.nc:/{tas,ocean/*}", "--coarsen", "time=2", "--format", "csv")[0].decode().splitlines()

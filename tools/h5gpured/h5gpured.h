@@ -112,7 +112,8 @@ typedef struct answer {
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups; /* results lie in the groups that the dataset lies in */
   bool joined;    /* under --concat: the dataset is read from all inputs */
-  /* NULL, or for CSV of several datasets: *columns is the table's line of names, NULL until it is printed. */
+  /* NULL, or for CSV of what may be several datasets: *columns is the table's line of names, NULL until it is printed.
+   */
   char **columns;
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];

@@ -211,7 +211,7 @@ static bool answer_member(const members *m, int i, kept_groups *kept, char **col
   ndr_h5_dataset *dataset;
   bool follows = i == m->chosen[0] || ranks_receive_structure();
   if (!follows || !open_member(m, &m->all[i], &dataset)) return false;
-  return answer_opened(m->options, dataset, kept, &m->all[i], m->chosen_count > 1 ? columns : NULL, to);
+  return answer_opened(m->options, dataset, kept, &m->all[i], m->several ? columns : NULL, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */

@@ -53,6 +53,7 @@ typedef struct member {
   bool data;              /* it does not only describe others */
   int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool chosen;            /* by this path, the first one, or by a later one */
+  bool named;             /* chosen by its name, rather than by wildcards or with all others */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
   bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
   bool equal;             /* the same in all stacked files: it is copied and not reduced */
@@ -67,6 +68,7 @@ typedef struct members {
   int count, chosen_count;
   member *all;          /* in the order of the file */
   int *chosen;          /* those that are reduced */
+  bool several;         /* the input may mean several, so that a table has a column of their names */
   bool full;            /* there was no memory */
   ndr_h5_dataset *held; /* one of the file, which keeps the file open; or NULL */
 } members;
@@ -118,9 +120,10 @@ bool member_compare(const members *m, const member *one, const ndr_h5_dataset *f
 /* Whether a comma list has a name. */
 bool list_has(const char *list, const char *name, size_t name_length);
 
-/* Whether the table of --format csv or npy, if there is one, has room for those that are chosen; after a complaint
- * false. */
-bool members_fit_table(const members *m);
+/* Makes those that are chosen fit into the table of --format csv or npy, if there is one. Of csv, drops those whose
+ * results have other dims than those of the most, and says so; those that are named have to fit. False after a
+ * complaint. */
+bool members_fit_table(members *m);
 
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);

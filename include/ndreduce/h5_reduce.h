@@ -185,7 +185,8 @@ typedef struct ndr_h5_progress {
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
  *   NDR_WHERE    a mask: elements where it is 0, NaN or missing are left out
  *   NDR_WEIGHTS  weights, reduced as f64: finite and not negative, and not all of them 0. Missing ones count as 0. For
- *                sum, mean, var, std, norm2 and valid, which counts unweighted elements
+ *                sum, mean, var, std and norm2; other operators may stand beside these, without weights, and valid
+ *                also by itself
  *   NDR_WITH     the second, third ... array of operators of one's own, in the order in which they are given. Places
  *                where one is missing are left out; then NaN are skipped by all operators of the call. Arrays beyond
  *                those that operators read are for conditions (ndr_h5_options.where) */

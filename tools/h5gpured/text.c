@@ -80,16 +80,28 @@ static bool print_with(const answer *a, const char *before, int i, FILE *stream)
   return true;
 }
 
+/* ", weighted by lat", or if not all of the operators are, ", mean and std weighted by lat". */
+static void print_weights(const answer *a, int begin, int end, FILE *stream) {
+  int weighted = 0, printed = 0;
+  for (int op = begin; op < end; op++) weighted += op_is_weighted(a->ops[op]);
+  if (!a->options->weights || weighted == 0) return;
+  fputs(", ", stream);
+  for (int op = begin; op < end && weighted < end - begin; op++) {
+    if (!op_is_weighted(a->ops[op])) continue;
+    fprintf(stream, "%s%s", printed == 0 ? "" : printed + 1 == weighted ? " and " : ", ", op_name(a->options, op));
+    if (++printed == weighted) fputc(' ', stream);
+  }
+  cli_print_visible(a->options->weights_comment, stream);
+}
+
 /* ", weighted by the cosine of lat, where x > 0, with y=b.nc": what the operators from `begin` to `end` take beside the
- * dataset. valid ignores weights. */
+ * dataset. */
 static void print_besides(const answer *a, int begin, int end, FILE *stream) {
   const besides *b = a->besides;
-  bool weighted = false, reads[MOST_BESIDES] = {false};
-  for (int op = begin; op < end; op++) {
-    weighted |= a->options->weights && a->ops[op] != NDR_VALID;
+  bool reads[MOST_BESIDES] = {false};
+  for (int op = begin; op < end; op++)
     for (int i = 0; i < b->count; i++) reads[i] |= besides_is_read_by(b, i, a->ops[op]);
-  }
-  print_after(", ", weighted ? a->options->weights_comment : NULL, stream);
+  print_weights(a, begin, end, stream);
   print_after(", where ", a->options->where, stream);
   const char *before = ", with ";
   for (int i = 0; i < b->count; i++)

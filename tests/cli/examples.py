@@ -142,6 +142,7 @@ def check_what_they_print(folder):
         "hot(": [(x > 303.15).sum(0)],
         "rmse(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2).mean(0))],
         "rmsd(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2 * areas).sum((1, 2)) / areas.sum())],
+        "d=time:days": [(x.mean(0) * areas).sum() / areas.sum()],  # steps of one length
         "corr(": [correlation(tas(folder, "a.nc"), tas(folder, "b.nc"))],
     }
     for command in examples():

@@ -343,7 +343,9 @@ static const cli_option rows[] = {
      .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE | WITHOUT_VARIANCE | WITHOUT_WEIGHTS,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
-     .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
+     .help =
+         "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH; or DIM:days, DIM:cos, as\n"
+         "--weights has them"},
     {0, "pair-by", "DIM:KEY", CLI_ONCE, read_pair_by, .not_with = WITH_LIST | WITH_MERGE,
      .help = "arrays of --with may have a step for each group of these, like a climatology for time:month (default:\n"
              "the groups of --by)"},

@@ -40,7 +40,7 @@ bool path_is_pattern(const h5gpured_options *options, const char *file, const ch
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
-  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return input_fail(options, input);
   *many = path_is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
                                    : path_is_pattern(options, file, path);
   free(file);

@@ -79,6 +79,10 @@ bool path_is_file_alone(const char *path);
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
 
+/* Complains of an input that names no file, as the library says why: what might be meant by brackets in its name, and
+ * under --merge where it is looked for. Always false. */
+bool input_fail(const h5gpured_options *options, const char *input);
+
 /* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. Under --concat all inputs
  * do, or none. False after a complaint. */
 bool input_is_many(const h5gpured_options *options, int input, bool *many);

@@ -98,6 +98,34 @@ def check_csv_of_several(folder):
     assert said == b"" and not os.path.exists(folder.file("not.csv"))
 
 
+def check_dates_of_a_column(folder):
+    """They are as precise as the one that needs most, of whichever variable or window."""
+    axes = {"a": ([0.0, 1, 2], "days since 2001-01-01"), "b": ([0.5, 1.5, 2], "days since 2001-01-01"),
+            "c": ([0.25, 1000.5, 2000], "seconds since 2001-01-01")}
+    with h5py.File(folder.file("in.nc"), "w", track_order=True) as file:
+        for name, (times, units) in axes.items():
+            group = file.create_group(name)
+            scale = make_scale(group, "time", np.array(times), units=np.bytes_(units))
+            group["x"] = np.arange(6.0).reshape(3, 2)
+            group["x"].dims[0].attach_scale(scale)
+            group["x"].dims[1].label = "lat"
+
+    def dates(column, *arguments):
+        written = folder.run(*arguments, "--format", "csv")[0].decode()
+        return [row[column] for row in csv.DictReader(io.StringIO(written))]
+
+    assert dates("time", "in.nc:/a/x", "-d", "lat") == ["2001-01-01", "2001-01-02", "2001-01-03"]
+    assert dates("time", "in.nc:/{a,b}/x", "-d", "lat")[:4] == [f"2001-01-{day}" for day in
+                                                                ("01T00:00:00", "02T00:00:00", "03T00:00:00", "01T12:00:00")]
+    found = dates("time", "in.nc", "-d", "lat")
+    assert found[2:7] == [f"2001-01-{day}" for day in ("03T00:00:00.000", "01T12:00:00.000", "02T12:00:00.000", "03T00:00:00.000",
+                                                       "01T00:00:00.250")], found
+    found = dates("argmax_time", "in.nc:/{a,b}/x", "-d", "time", "--op", "argmax", "--coords")
+    assert found == 4 * ["2001-01-03T00:00:00"], found
+    assert dates("time", "in.nc:/a/x", "-d", "lat", "--coarsen", "time=2,pad") == ["2001-01-01T12:00:00", "2001-01-03T00:00:00"]
+    assert dates("time", "in.nc:/a/x", "-d", "lat", "--by", "time:day") == ["2001-01-01", "2001-01-02", "2001-01-03"]
+
+
 def check_packed(folder):
     """Text leaves the digits out that come from binary fractions; JSON and CSV have them."""
     with h5py.File(folder.file("in.h5"), "w") as file:
@@ -112,4 +140,4 @@ def check_packed(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_csv_of_several, check_packed]))
+    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_csv_of_several, check_dates_of_a_column, check_packed]))

@@ -129,6 +129,9 @@ bool list_has(const char *list, const char *name, size_t name_length);
  * complaint. */
 bool members_fit_table(members *m);
 
+/* Finds out how much of dates the table of those that are chosen needs. After a complaint false. */
+bool members_find_dates(const members *m, table_columns *columns);
+
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);
 
@@ -140,6 +143,10 @@ bool members_refuse(const members *m, const char *reason);
 
 /* Opens one of them, with its part: joined ones from all inputs, as one dataset. After a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* The same, with *status for what comes of it, of which nothing is complained. */
+bool member_try_to_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset,
+                        ndr_status *status);
 
 /* Set *status to what comes of opening one's dataset in all inputs, as one that is joined, or in one of them: of that
  * nothing is complained. False after a complaint that it cannot be tried. */

@@ -70,8 +70,19 @@ def check_csv_of_several(folder):
     said, _ = folder.run(*arguments, "-o", "several.csv")
     with open(folder.file("several.csv"), encoding="utf-8") as file:
         assert list(csv.reader(file)) == expected and said.decode().count("several.csv  ") == 4, said
-    # A pattern that matches one variable gives its table as if it were named.
-    assert folder.run("in.nc:/t*s", "-d", "time", "--format", "csv") == folder.run("in.nc:/tas", "-d", "time", "--format", "csv")
+    # A pattern has the column also if it matches one variable, whose name has none; FILE alone if several have the dims.
+    alone = folder.run("in.nc:/tas", "-d", "time", "--format", "csv")[0].decode().splitlines()
+    for pattern in ("/t*s", "/{tas}"):
+        found = folder.run("in.nc:" + pattern, "-d", "time", "--format", "csv")[0].decode().splitlines()
+        assert found == ["variable," + alone[0]] + ["tas," + row for row in alone[1:]], found
+    with h5py.File(folder.file("one.nc"), "w") as file:
+        file["tas"] = values
+        attach(file["tas"], *(make_scale(file, name, np.arange(size) * 10.0) for name, size in (("time", 4), ("lat", 2), ("lon", 3))))
+    assert folder.run("one.nc", "-d", "time", "--format", "csv")[0].decode().splitlines() == alone
+    with h5py.File(folder.file("one.nc"), "r+") as file:
+        file["line"] = values[:, 0, 0]
+        file["line"].dims[0].attach_scale(file["time"])
+    assert folder.run("one.nc", "-d", "time", "--format", "csv")[0].decode().splitlines()[0] == "variable," + alone[0]
     # Of all variables, or those that wildcards match, the table has those whose results have the dims of most.
     left = "left out, as its results have the dims {}, and those of the table {}; named by itself, as FILE:/NAME, it has a table of its own"
     for inputs in ("in.nc", "in.nc:/**"):

@@ -392,7 +392,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
               (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m);
-  m->several = m->chosen_count > 1;
+  m->several = m->path || m->chosen_count > 1;
   good = good && members_fit_table(m);
   if (good) hold_file(m, ranks_structure());
   return good;

@@ -175,11 +175,18 @@ typedef struct ndr_h5_progress {
  * its sentence names the first place that differs. Coordinates do not count along a dim that is repeated, of which the
  * array's own part leaves one step of several, or of which its file has one step and the dataset's has several.
  *
+ * Of an array with `groups` the coordinates say which step is of which group, in any order, of any years for groups of
+ * all years. Each group that the dataset has must be there, once; it may have others. The dim may also have the name of
+ * the key, month, year, dayofyear or hour, and these numbers as coordinates. Days are paired by number only within
+ * calendars that number them alike. If `groups` are not those that are reduced by, each step of the dataset must be in
+ * one.
+ *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
  *   NDR_WHERE    a mask: elements where it is 0, NaN or missing are left out
  *   NDR_WEIGHTS  weights, reduced as f64: finite and not negative, and not all of them 0. Missing ones count as 0. For
- *                sum, mean, var, std, norm2 and valid, which counts unweighted elements
+ *                sum, mean, var, std and norm2; other operators may stand beside these, without weights, and valid
+ *                also by itself
  *   NDR_WITH     the second, third ... array of operators of one's own, in the order in which they are given. Places
  *                where one is missing are left out; then NaN are skipped by all operators of the call. Arrays beyond
  *                those that operators read are for conditions (ndr_h5_options.where) */
@@ -190,9 +197,13 @@ typedef struct ndr_h5_operand {
   const DLTensor *tensor;  /* else one in host memory, compact; weights are f64 */
   const int *dims;         /* its dim i lies along dim dims[i] of the dataset; NULL: as described above */
   const char *name;        /* by which a condition calls it; NULL: none does */
+  /* Groups of the dataset by time (ndr_h5_groups_by_time), for an array that has one step for each of them, such as a
+   * climatology of months: if its steps along the dim that the groups lie along, which is found by its name, are not
+   * those of the dataset, an element is paired with the array's step of the same group. NULL: none. */
+  const ndr_h5_groups *groups;
 } ndr_h5_operand;
 #define NDR_H5_OPERAND_INIT                                                                                            \
-  { sizeof(ndr_h5_operand), NDR_WITH, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_operand), NDR_WITH, NULL, NULL, NULL, NULL, NULL }
 
 /* What was wrong with the files of partial states that a reduction was to merge (ndr_h5_options.refused). */
 typedef enum ndr_h5_refusal {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "ndreduce/plan.h"
+#include "support/random.h"
 #include "support/small.h"
 #include "support/suite.h"
 
@@ -134,6 +135,53 @@ START_TEST(all_statistics_of_one_read_share_the_options) {
   assert_ok(ndreduce_many(&array, NDR_DIMS(1), 4, ops, pointers, NDR_OPTIONS(.keepdims = 1, .where = &where)));
   ck_assert(sum[0] == 4 && sum[1] == 11 && valid[0] == 2 && valid[1] == 2 && at[0] == 0 && at[1] == 1);
   ck_assert(any[0] == 1 && any[1] == 1);
+}
+END_TEST
+
+/* What has no weighted form, beside a mean that is weighted: as it is alone, without weights. Elements are powers of
+ * two, so that products and sums are exact. */
+static void compare_beside_mean(ndr_op op, const DLTensor *array, const DLTensor *weights, int dim_count,
+                                const int *dims) {
+  static double means[1001], beside[1001], alone[1001];
+  int64_t shapes[2][NDR_MAX_DIMS];
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  const ndr_op ops[] = {NDR_MEAN, op};
+  DLTensor results[2], *given[] = {&results[0], &results[1]};
+  assert_ok(ndr_problem_make(&problem, array, dim_count, dims, 2, ops));
+  int64_t count = 1;
+  for (int i = 0; i < 2; i++) {
+    results[i].shape = shapes[i];
+    assert_ok(ndr_problem_result(&problem, i, &results[i]));
+  }
+  for (int d = 0; d < results[1].ndim; d++) count *= shapes[1][d];
+  results[0].data = means;
+  results[1].data = beside;
+  assert_ok(ndreduce_many(array, dim_count, dims, 2, ops, given, NDR_OPTIONS(.weights = weights)));
+  results[1].data = alone;
+  assert_ok(ndreduce(array, dim_count, dims, op, &results[1], NULL));
+  if (op != NDR_LOGSUMEXP) {
+    ck_assert_mem_eq(beside, alone, (size_t)(results[1].dtype.bits / 8 * count));
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) ck_assert_float_eq_tol(((float *)beside)[i], ((float *)alone)[i], 1e-5F);
+}
+
+START_TEST(others_stand_beside_what_is_weighted) {
+  static const ndr_op ops[] = {NDR_MIN, NDR_MAX,     NDR_PTP,   NDR_ARGMIN, NDR_ARGMAX,    NDR_PROD, NDR_ANY,
+                               NDR_ALL, NDR_NORMINF, NDR_COUNT, NDR_NORM1,  NDR_LOGSUMEXP, NDR_VALID};
+  static const int dims[][3] = {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}, counts[] = {1, 1, 1, 2, 2, 2, 3};
+  static float x[7 * 11 * 13], w[7 * 11 * 13];
+  rng random = {_i + 1};
+  for (int i = 0; i < 7 * 11 * 13; i++) {
+    x[i] = ldexpf(rng_once_in(&random, 2) ? 1 : -1, (int)rng_between(&random, -1, 1));
+    w[i] = (float)rng_between(&random, 0, 3);
+  }
+  int64_t shape[] = {7, 11, 13}, strides[] = {1, 7, 77}, *layout = _i % 2 ? strides : NULL;
+  DLTensor array = ndr_tensor(x, NDR_F32, 3, shape), weights = ndr_tensor(w, NDR_F32, 3, shape);
+  array.strides = layout;
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t d = 0; d < sizeof counts / sizeof *counts; d++)
+      compare_beside_mean(ops[o], &array, &weights, counts[d], dims[d]);
 }
 END_TEST
 
@@ -387,6 +435,7 @@ int main(void) {
   TCase *many = tcase_create("many weights");
   tcase_set_timeout(many, 60);
   tcase_add_loop_test(many, nan_is_found_among_many_weights, 0, 20);
+  tcase_add_loop_test(many, others_stand_beside_what_is_weighted, 0, 6);
   suite_add_tcase(suite, many);
   return suite_run(suite);
 }

@@ -86,8 +86,9 @@ def numbers(answer):
 
 
 def weighted(x, w, ddof, reliability, axes):
-    """Sum, mean, var, std, norm2 and valid of x, NaN left out, weighted by w, over the axes."""
+    """Sum, mean, var, std and norm2 of x weighted by w, its max and its valid, NaN left out, over the axes."""
     valid = ~np.isnan(x)
+    whole = x
     x, w = np.where(valid, x, 0), np.where(valid, w, 0)
     count, total, squares = valid.sum(axes), w.sum(axes), (w * w).sum(axes)
     first = (w * x).sum(axes)
@@ -96,7 +97,7 @@ def weighted(x, w, ddof, reliability, axes):
     divisor = total - ddof * squares / total if reliability else total - ddof
     var = spread / np.maximum(divisor, 0)
     nothing = lambda values: np.where(count == 0, np.nan, values)
-    return {"sum": first, "mean": mean, "var": var, "std": np.sqrt(var), "norm2": np.sqrt((w * x * x).sum(axes)),
+    return {"max": np.nanmax(whole, axes), "sum": first, "mean": mean, "var": var, "std": np.sqrt(var), "norm2": np.sqrt((w * x * x).sum(axes)),
             "valid": count}, nothing, count
 
 
@@ -178,7 +179,7 @@ def try_one(tool, files, choose, failures):
         reliability, ddof = choose.random() < 0.5, choose.choice((0, 1))
         by = ["--weights", f"/{name}_weight", "--ddof", str(ddof)] + ["--weighting", "reliability"] * reliability
         expected, nothing, _ = weighted(x, w, ddof, reliability, axes)
-        failures.check(f"{what} {by}", run(tool, "--op", "sum,mean,var,std,norm2,valid", *by, *common), expected,
+        failures.check(f"{what} {by}", run(tool, "--op", "sum,mean,max,var,std,norm2,valid", *by, *common), expected,
                        nothing if masked or condition else None)
 
     name = choose.choice(("full", "grid", "turned", "line"))

@@ -34,7 +34,8 @@ def make_tas(folder, name, first_year, years, seed=1):
 def make(folder):
     make_tas(folder, "tas.nc", 1991, 20)
     for name, year, seed in (("tas_1901.nc", 1901, 2), ("tas_1902.nc", 1902, 3), ("tas_2000.nc", 2000, 4), ("tas_2001.nc", 2001, 5),
-                             ("a.nc", 2000, 6), ("b.nc", 2000, 7), ("in.nc", 2000, 8)):
+                             ("a.nc", 2000, 6), ("b.nc", 2000, 7), ("in.nc", 2000, 8),
+                             ("normals.nc", 1961, 9)):
         make_tas(folder, name, year, 1, seed)
     with h5py.File(folder.file("in.nc"), "r+") as file:
         file["orog"] = np.ones((6, 8))
@@ -54,7 +55,7 @@ def examples():
     """The commands, in the order of the page."""
     with open(PAGE, encoding="utf-8") as page:
         section = re.search(r"^\.SH EXAMPLES\n(.*?)^\.SH", page.read(), re.S | re.M)[1]
-    return [line[3:].replace("\\-", "-") for line in section.splitlines() if line.startswith(".B ")]
+    return [line[3:].replace("\\-", "-") for line in section.splitlines() if line.startswith(".B h5gpured ")]
 
 
 def tas(folder, *names):
@@ -74,6 +75,9 @@ def expected(folder, command):
     if "climate.nc" in command:
         temp = np.arange(24.0).reshape(4, 6)
         return {"temp_mean": temp.mean(0), "temp_std": temp.std(0)}
+    if "normals.nc" in command:
+        anomaly = x[120:] - np.tile(tas(folder, "normals.nc"), (10, 1, 1))
+        return {"tas": np.sqrt(np.stack([(anomaly[month::12] ** 2).mean(0) for month in range(12)]))}
     if "time:month" in command:
         return {"tas": np.stack([x[month::12].mean(0) for month in range(12)])}
     if "time:day" in command:
@@ -138,6 +142,7 @@ def check_what_they_print(folder):
         "hot(": [(x > 303.15).sum(0)],
         "rmse(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2).mean(0))],
         "rmsd(": [np.sqrt(((tas(folder, "a.nc") - tas(folder, "b.nc")) ** 2 * areas).sum((1, 2)) / areas.sum())],
+        "d=time:days": [(x.mean(0) * areas).sum() / areas.sum()],  # steps of one length
         "corr(": [correlation(tas(folder, "a.nc"), tas(folder, "b.nc"))],
     }
     for command in examples():

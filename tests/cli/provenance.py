@@ -135,6 +135,22 @@ def check_json(folder):
         assert found == {key: kept.get(key) for key in found}, (found, kept)
 
 
+def check_weights_of_some_operators(folder):
+    """They are said of the operators that they count for, by files and by JSON."""
+    make_inputs(folder)
+    arguments = ["a.nc:/x", "-d", "time,lat", "--op", "mean,max,valid,std,argmin", "--weights", "lat:cos"]
+    weighted = {"mean", "std"}
+    with folder.reduce(*arguments) as out:
+        for name in ("mean", "max", "valid", "std", "argmin"):
+            says = "(weighted by the cosine of lat)" in attributes(out["x_" + name]).get("cell_methods", "")
+            assert says == (name in weighted), name
+    for line in folder.run(*arguments, "--json")[0].decode().splitlines():
+        said = json.loads(line)
+        assert ("weights" in said) == (said["op"] in weighted), said
+    first, *_ = folder.run(*arguments)[0].decode().splitlines()
+    assert first.endswith("over all dims, mean and std weighted by the cosine of lat"), first
+
+
 def check_numbers_of_conditions(folder):
     """Attributes and texts have them in place of their names."""
     make_inputs(folder)
@@ -176,7 +192,7 @@ def check_text_names_what_is_beside(folder):
     arguments = ["a.nc:/x", "--op", "mean,valid", "--where", "z > t && lat > 0", "--set", "t=1", "--with", "z=b.nc", "--weights"]
     beside = ", where z > 1.0 && lat > 0, with z=b.nc"
     first, *_ = folder.run(*arguments, "/area")[0].decode().splitlines()
-    assert first == "a.nc:/x  f64 [time 4, lat 2] over all dims, weighted by /area" + beside, first
+    assert first == "a.nc:/x  f64 [time 4, lat 2] over all dims, mean weighted by /area" + beside, first
     lines = folder.run(*arguments, "time,lat", "-d", "time")[0].decode().splitlines()
     assert lines[1] == "  mean over time, weighted by time and lat" + beside + ": f64 [lat 2]", lines
     assert lines[3] == "  valid over time" + beside + ": i64 [lat 2]", lines

@@ -70,9 +70,33 @@ def check_csv_of_several(folder):
     said, _ = folder.run(*arguments, "-o", "several.csv")
     with open(folder.file("several.csv"), encoding="utf-8") as file:
         assert list(csv.reader(file)) == expected and said.decode().count("several.csv  ") == 4, said
-    # A pattern that matches one variable gives its table as if it were named.
-    assert folder.run("in.nc:/t*s", "-d", "time", "--format", "csv") == folder.run("in.nc:/tas", "-d", "time", "--format", "csv")
-    assert folder.run("in.nc", "--scan", "sum", "-d", "time", "--format", "csv", status=1)[0] == b""
+    # A pattern has the column also if it matches one variable, whose name has none; FILE alone if several have the dims.
+    alone = folder.run("in.nc:/tas", "-d", "time", "--format", "csv")[0].decode().splitlines()
+    for pattern in ("/t*s", "/{tas}"):
+        found = folder.run("in.nc:" + pattern, "-d", "time", "--format", "csv")[0].decode().splitlines()
+        assert found == ["variable," + alone[0]] + ["tas," + row for row in alone[1:]], found
+    with h5py.File(folder.file("one.nc"), "w") as file:
+        file["tas"] = values
+        attach(file["tas"], *(make_scale(file, name, np.arange(size) * 10.0) for name, size in (("time", 4), ("lat", 2), ("lon", 3))))
+    assert folder.run("one.nc", "-d", "time", "--format", "csv")[0].decode().splitlines() == alone
+    with h5py.File(folder.file("one.nc"), "r+") as file:
+        file["line"] = values[:, 0, 0]
+        file["line"].dims[0].attach_scale(file["time"])
+    assert folder.run("one.nc", "-d", "time", "--format", "csv")[0].decode().splitlines()[0] == "variable," + alone[0]
+    # Of all variables, or those that wildcards match, the table has those whose results have the dims of most.
+    left = "left out, as its results have the dims {}, and those of the table {}; named by itself, as FILE:/NAME, it has a table of its own"
+    for inputs in ("in.nc", "in.nc:/**"):
+        scanned, errors = folder.run(inputs, "--scan", "sum", "-d", "time", "--format", "csv")
+        assert scanned.count(b"\n") == 49, scanned
+        lines = [f"h5gpured: in.nc:/{name}: " + left.format(dims, "time, lat, lon") for name, dims in
+                 (("line", "time"), ("turned", "time, lon, lat"))]
+        assert errors.splitlines() == lines, errors
+    assert folder.run("in.nc", "--scan", "sum", "-d", "time", "--format", "csv", "-q")[1] == ""
+    # Of as many, those with more dims; and those that are named.
+    written, errors = folder.run("in.nc:/{line,tu*}", "-d", "time", "--format", "csv")
+    assert written == b"variable,sum\nline,36\n" and left.format("lon, lat", "none") in errors, (written, errors)
+    written, errors = folder.run("in.nc:/?*", "-d", "time", "--format", "csv")
+    assert written.count(b"\n") == 7 and left.format("none", "lat, lon") in errors, (written, errors)
     scanned = folder.run("in.nc:/{tas,ocean/*}", "--scan", "sum", "-d", "time", "--format", "csv")[0].decode().splitlines()
     assert scanned[0] == "variable,time,lat,lon,sum" and len(scanned) == 49, scanned
     groups = folder.run("in.nc:/{tas,ocean/*}", "--coarsen", "time=2", "--format", "csv")[0].decode().splitlines()
@@ -83,6 +107,34 @@ def check_csv_of_several(folder):
     said, errors = folder.run("in.nc:/{plain,complex}", "-d", "0", "-o", "not.csv", status=1)
     assert "in.nc:/complex: its columns are variable,dim1,sum_re,sum_im, and the table has variable,dim1,sum; " in errors, errors
     assert said == b"" and not os.path.exists(folder.file("not.csv"))
+
+
+def check_dates_of_a_column(folder):
+    """They are as precise as the one that needs most, of whichever variable or window."""
+    axes = {"a": ([0.0, 1, 2], "days since 2001-01-01"), "b": ([0.5, 1.5, 2], "days since 2001-01-01"),
+            "c": ([0.25, 1000.5, 2000], "seconds since 2001-01-01")}
+    with h5py.File(folder.file("in.nc"), "w", track_order=True) as file:
+        for name, (times, units) in axes.items():
+            group = file.create_group(name)
+            scale = make_scale(group, "time", np.array(times), units=np.bytes_(units))
+            group["x"] = np.arange(6.0).reshape(3, 2)
+            group["x"].dims[0].attach_scale(scale)
+            group["x"].dims[1].label = "lat"
+
+    def dates(column, *arguments):
+        written = folder.run(*arguments, "--format", "csv")[0].decode()
+        return [row[column] for row in csv.DictReader(io.StringIO(written))]
+
+    assert dates("time", "in.nc:/a/x", "-d", "lat") == ["2001-01-01", "2001-01-02", "2001-01-03"]
+    assert dates("time", "in.nc:/{a,b}/x", "-d", "lat")[:4] == [f"2001-01-{day}" for day in
+                                                                ("01T00:00:00", "02T00:00:00", "03T00:00:00", "01T12:00:00")]
+    found = dates("time", "in.nc", "-d", "lat")
+    assert found[2:7] == [f"2001-01-{day}" for day in ("03T00:00:00.000", "01T12:00:00.000", "02T12:00:00.000", "03T00:00:00.000",
+                                                       "01T00:00:00.250")], found
+    found = dates("argmax_time", "in.nc:/{a,b}/x", "-d", "time", "--op", "argmax", "--coords")
+    assert found == 4 * ["2001-01-03T00:00:00"], found
+    assert dates("time", "in.nc:/a/x", "-d", "lat", "--coarsen", "time=2,pad") == ["2001-01-01T12:00:00", "2001-01-03T00:00:00"]
+    assert dates("time", "in.nc:/a/x", "-d", "lat", "--by", "time:day") == ["2001-01-01", "2001-01-02", "2001-01-03"]
 
 
 def check_packed(folder):
@@ -99,4 +151,4 @@ def check_packed(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_csv_of_several, check_packed]))
+    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_csv_of_several, check_dates_of_a_column, check_packed]))

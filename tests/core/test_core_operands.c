@@ -311,6 +311,8 @@ static const struct {
 } undefined[] = {
     {"min f32 [4] /0 weights=f32[1]", "min has no weighted form", NDR_ERR_OP},
     {"count f32 [4] /0 weights=f32[1]", "count has no weighted form", NDR_ERR_OP},
+    {"valid,max f32 [4] /0 weights=f32[1]", "max has no weighted form", NDR_ERR_OP},
+    {"mean,{s(x): s += x -> s} f32 [4] /0 weights=f32[1]", "s has no weighted form", NDR_ERR_OP},
     {"sum,mean f32 [4] /0 initial=1", "mean has no initial value", NDR_ERR_OP},
     {"{s(x): s += x -> s} f32 [4] /0 initial=1", "s has no initial value", NDR_ERR_OP},
     {"{s(x): s += x -> s} f32 [4] /0 weights=f32[1]", "s has no weighted form", NDR_ERR_OP},

@@ -322,6 +322,15 @@ START_TEST(what_does_not_fit_is_refused) {
   assert_ok(ndr_h5_problem_operands(&problem, dataset, &how));
   assert_fails(ndr_h5_reduce(dataset, &problem, results, NULL), NDR_ERR_ARGUMENT, "ndr_h5_options.groups is NULL");
   assert_fails(ndr_h5_reduce(zones, &problem, results, &how), NDR_ERR_ARGUMENT, "the problem is of");
+  ndr_h5_operand beside = NDR_H5_OPERAND_INIT;
+  const ndr_h5_operand *operands[] = {&beside};
+  ndr_h5_options with = NDR_H5_OPTIONS_INIT;
+  beside.role = NDR_WEIGHTS;
+  beside.dataset = dataset;
+  beside.groups = groups;
+  with.operands = operands;
+  with.operand_count = 1;
+  assert_fails(ndr_h5_problem_operands(&problem, dataset, &with), NDR_ERR_ARGUMENT, "are not of times");
   ndr_h5_writer *writer;
   char path[160];
   snprintf(path, sizeof path, "%s/out.nc", h5_folder);

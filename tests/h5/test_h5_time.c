@@ -279,6 +279,32 @@ START_TEST(farthest_years) {
 }
 END_TEST
 
+/* What is said of units that are no dates. */
+START_TEST(flaws_of_units) {
+  static const struct {
+    const char *units, *calendar, *flaw;
+  } rows[] = {
+      {"days since 2000-13-45", NULL, "there is no month 13"},
+      {"days since 2000-00-01", "noleap", "there is no month 0"},
+      {"days since 2000-02-30", NULL, "month 2 of that year has 29 days, and no day 30"},
+      {"days since 2001-02-29", "365_day", "month 2 of that year has 28 days, and no day 29"},
+      {"hours since 2000-01-31 00:00", "360_day", "month 1 of that year has 30 days, and no day 31"},
+      {"days since then", NULL, "the date is none of the calendar"},
+      {"months since 2000-01-01", NULL,
+       "the unit is none of time, or has no one length, as months and years in most calendars"},
+      {"metres since 2000-13-01", NULL,
+       "the unit is none of time, or has no one length, as months and years in most calendars"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ndr_time_units units;
+    char flaw[NDR_TIME_FLAW];
+    ck_assert(!ndr_time_units_parse(rows[i].units, rows[i].calendar, &units));
+    ndr_time_units_flaw(rows[i].units, rows[i].calendar, flaw);
+    ck_assert_str_eq(flaw, rows[i].flaw);
+  }
+}
+END_TEST
+
 static double converted(const char *from, const char *to, const char *calendar, double value) {
   ndr_time_units a, b;
   ck_assert(ndr_time_units_parse(from, calendar, &a) && ndr_time_units_parse(to, calendar, &b));
@@ -301,7 +327,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 time");
   suite_case(suite, "calendars", 60, days_follow_each_other, a_day_has_a_number, leap_years_are_the_calendars,
-             far_years, farthest_years, NULL);
+             far_years, farthest_years, flaws_of_units, NULL);
   suite_case(suite, "times", 10, known_dates, dates_name_periods, instants_have_numbers, conversions_are_exact, NULL);
   return suite_run(suite);
 }

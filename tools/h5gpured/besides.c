@@ -6,41 +6,8 @@
 #include <string.h>
 
 #include "common/operator_text.h"
-#include "h5gpured/besides.h"
 #include "h5gpured/members.h"
-#include "h5gpured/operators.h"
-
-/* What an array is found for. */
-typedef struct {
-  const h5gpured_options *options;
-  const ndr_h5_dataset *dataset;
-  const ndr_h5_info *info;
-  const char *where; /* names the dataset in complaints */
-  besides *b;
-} search;
-
-static bool fail_memory(const search *s) {
-  complain("%s: out of memory", s->where);
-  return false;
-}
-
-/* The library's sentence, with the option that the array was named by. */
-static bool refuse(const search *s, const char *option) {
-  complain("%s: %s: %s", s->where, option, ndr_last_error());
-  return false;
-}
-
-static ndr_h5_operand *add(const search *s, ndr_role role) {
-  besides *b = s->b;
-  if (b->count == MOST_BESIDES) {
-    complain("%s: --where and operators read too many arrays", s->where);
-    return NULL;
-  }
-  b->operands[b->count] = (ndr_h5_operand)NDR_H5_OPERAND_INIT;
-  b->operands[b->count].role = role;
-  b->pointers[b->count] = &b->operands[b->count];
-  return &b->operands[b->count++];
-}
+#include "h5gpured/search.h"
 
 /* The file that the dataset is in; of a series, the first one. To be freed. */
 static char *file_of(const search *s) {
@@ -102,16 +69,16 @@ static bool open_series(const search *s, const named_value *name, const char *pa
   const size_t most = (size_t)s->options->with_count;
   char **texts = calloc(2 * most, sizeof *texts), **parts = texts ? texts + most : NULL;
   int count = 0;
-  bool good = texts || fail_memory(s);
+  bool good = texts || search_fail_memory(s);
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (!is_named(with, name->name, name->length)) continue;
     texts[count] = with_text(s->options, s->info->dataset, with->value);
     parts[count] = texts[count] ? with_part(texts[count], part) : NULL;
-    good = (parts[count] || fail_memory(s)) && check_file_alone(s, with, texts[count]);
+    good = (parts[count] || search_fail_memory(s)) && check_file_alone(s, with, texts[count]);
     count++;
   }
-  good = good && ((*source = with_source(count, (const char *const *)texts)) || fail_memory(s));
+  good = good && ((*source = with_source(count, (const char *const *)texts)) || search_fail_memory(s));
   good = good && input_open_series(s->options, count, (const char *const *)parts, access, dataset);
   for (int i = 0; i < count; i++) {
     free(texts[i]);
@@ -142,14 +109,15 @@ static bool open_with(const search *s, const named_value *with, int count, const
   free(*source);
   *source = NULL;
   if (count > 1) return open_series(s, with, part, &access, dataset, source);
-  if (!(text = with_text(s->options, s->info->dataset, with->value))) return fail_memory(s);
+  if (!(text = with_text(s->options, s->info->dataset, with->value))) return search_fail_memory(s);
   if (!check_file_alone(s, with, text)) {
     free(text);
     return false;
   }
   *source = with_source(1, (const char *const *)&text);
   whole = with_part(text, part);
-  bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || refuse(s, option) : fail_memory(s);
+  bool good = *source && whole ? open_text(s, whole, &access, dataset) == NDR_OK || search_refuse(s, option)
+                               : search_fail_memory(s);
   free(whole);
   free(text);
   return good;
@@ -187,7 +155,7 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
   char **texts = calloc((size_t)count, sizeof *texts);
   bool good = texts != NULL;
   for (int i = 0; good && i < count; i++) good = (texts[i] = text_in(s, i, ndr_h5_describe(first))) != NULL;
-  if (!good) fail_memory(s);
+  if (!good) search_fail_memory(s);
   operand->dataset = NULL;
   good = good && input_open_series(s->options, count, (const char *const *)texts, &access, &operand->dataset);
   for (int i = 0; texts && i < count; i++) free(texts[i]);
@@ -197,12 +165,15 @@ static bool open_in_each(const search *s, ndr_h5_operand *operand) {
 }
 
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
-  ndr_h5_operand *operand = add(s, NDR_WITH);
-  if (!operand) return false;
-  char **source = &s->b->sources[s->b->count - 1];
+  ndr_h5_operand *operand = search_add(s, NDR_WITH);
+  if (!operand || !search_make_groups(s)) return false;
+  const int i = s->b->count - 1;
+  char **source = &s->b->sources[i];
   operand->name = name;
+  operand->groups = s->b->groups;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
   if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
+  if (search_is_of_groups(s, operand->dataset)) return search_note_groups(s, i);
   if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
@@ -210,33 +181,6 @@ static bool add_with(const search *s, const char *name, const named_value *with,
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
-
-/* The only dim of that name that has coordinates; -1 if there is none. */
-static int find_dim(const search *s, const char *name) {
-  int found = -1;
-  for (int d = 0; d < s->info->ndim; d++) {
-    if (!s->info->dim_names[d] || strcmp(s->info->dim_names[d], name) != 0) continue;
-    if (found >= 0) return -1;
-    found = d;
-  }
-  return found >= 0 && ndr_h5_coordinate(s->dataset, found, NULL) == NDR_OK ? found : -1;
-}
-
-static bool add_coordinate(const search *s, const char *name, int d) {
-  ndr_h5_operand *operand = add(s, NDR_WITH);
-  if (!operand) return false;
-  int i = s->b->count - 1;
-  double *values = malloc((size_t)s->info->shape[d] * sizeof *values + 1);
-  if (!values) return fail_memory(s);
-  s->b->sizes[i] = s->info->shape[d];
-  s->b->dims[i] = d;
-  s->b->tensors[i] = ndr_tensor(values, NDR_F64, 1, &s->b->sizes[i]);
-  operand->name = name;
-  operand->tensor = &s->b->tensors[i];
-  operand->dims = &s->b->dims[i];
-  if (!(s->b->sources[i] = strdup("coordinate"))) return fail_memory(s);
-  return ndr_h5_coordinate(s->dataset, d, values) == NDR_OK || fail();
-}
 
 /* /GROUP/NAME beside the dataset, else /NAME. */
 static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset **dataset) {
@@ -270,8 +214,10 @@ static bool add_name(const search *s, const char *name, const char *option) {
   int count, dim;
   char hint[64];
   const named_value *with = find_with(s->options, name, &count);
+  if (count == 1 && (dim = search_find_weighed_dim(s, with->value)) >= 0)
+    return search_add_weighed(s, name, dim, with->value);
   if (with) return add_with(s, name, with, count);
-  if ((dim = find_dim(s, name)) >= 0) return add_coordinate(s, name, dim);
+  if ((dim = search_find_dim(s, name)) >= 0) return search_add_coordinate(s, name, dim);
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
     complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
@@ -280,7 +226,7 @@ static bool add_name(const search *s, const char *name, const char *option) {
              key_hint(name, hint));
     return false;
   }
-  ndr_h5_operand *operand = add(s, NDR_WITH);
+  ndr_h5_operand *operand = search_add(s, NDR_WITH);
   if (!operand) {
     ndr_h5_close(dataset);
     return false;
@@ -289,7 +235,7 @@ static bool add_name(const search *s, const char *name, const char *option) {
   operand->dataset = dataset;
   char **source = &s->b->sources[s->b->count - 1];
   *source = with_source(1, &ndr_h5_describe(dataset)->dataset);
-  return (*source || fail_memory(s)) && open_in_each(s, operand);
+  return (*source || search_fail_memory(s)) && open_in_each(s, operand);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {
@@ -316,8 +262,8 @@ static bool check_sets(const search *s) {
     ndr_h5_dataset *dataset = NULL;
     if (!is_set(s->options, name, length)) continue;
     char *copy = strndup(name, (size_t)length);
-    if (!copy) return fail_memory(s);
-    bool taken = find_dim(s, copy) >= 0 || open_named(s, copy, &dataset) == NDR_OK;
+    if (!copy) return search_fail_memory(s);
+    bool taken = search_find_dim(s, copy) >= 0 || open_named(s, copy, &dataset) == NDR_OK;
     ndr_h5_close(dataset);
     if (taken)
       complain("%s: --where: '%s' is an array of the file, and a number of --set: call the number otherwise", s->where,
@@ -337,7 +283,7 @@ static bool add_condition(const search *s) {
   while ((length = expression_name(&rest, &name)) > 0) {
     if ((length == 1 && *name == 'x') || is_added(s->b, name, length)) continue;
     char *copy = strndup(name, (size_t)length);
-    if (!copy) return fail_memory(s);
+    if (!copy) return search_fail_memory(s);
     int before = s->b->count;
     bool good = add_name(s, copy, "--where");
     if (s->b->count > before)
@@ -352,7 +298,7 @@ static bool add_condition(const search *s) {
 /* Who writes 'mask.nc:/land > 0' looks for --with, and who writes '/land > 0' for land. */
 static bool refuse_mask(const search *s) {
   const char *where = s->options->where;
-  if (!compares(where)) return refuse(s, "--where");
+  if (!compares(where)) return search_refuse(s, "--where");
   complain("%s: --where: %s%s", s->where, ndr_last_error(),
            *where == '/' ? "; in a condition datasets of the file have names without '/'" : NAMED_FILES);
   return false;
@@ -362,7 +308,7 @@ static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   if (names_file_alone(s->options->where))
     return refuse_file_alone(s->options, s->info, s->where, "--where", s->options->where, NULL);
-  ndr_h5_operand *operand = add(s, NDR_WHERE);
+  ndr_h5_operand *operand = search_add(s, NDR_WHERE);
   if (!operand) return false;
   if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);
   return names_file(s->options->where) || *part_of(s->options->where) || open_in_each(s, operand);
@@ -372,10 +318,11 @@ static bool add_mask(const search *s) {
 
 static bool protect(const search *s, const ndr_h5_writer *writer) {
   if (!writer) return true;
-  if (s->b->by.dataset && ndr_h5_writer_protect(writer, s->b->by.dataset) != NDR_OK) return refuse(s, "--weights");
+  if (s->b->by.dataset && ndr_h5_writer_protect(writer, s->b->by.dataset) != NDR_OK)
+    return search_refuse(s, "--weights");
   for (int i = 0; i < s->b->count; i++)
     if (s->b->operands[i].dataset && ndr_h5_writer_protect(writer, s->b->operands[i].dataset) != NDR_OK)
-      return refuse(s, s->b->operands[i].role == NDR_WHERE ? "--where" : "--with");
+      return search_refuse(s, s->b->operands[i].role == NDR_WHERE ? "--where" : "--with");
   return true;
 }
 
@@ -395,7 +342,7 @@ bool besides_open(const h5gpured_options *options, const ndr_h5_dataset *dataset
   const search s = {options, dataset, ndr_h5_describe(dataset), where, b};
   if (!open_all(&s)) return false;
   if (b->by.dataset) {
-    ndr_h5_operand *operand = add(&s, NDR_WEIGHTS);
+    ndr_h5_operand *operand = search_add(&s, NDR_WEIGHTS);
     if (!operand) return false;
     operand->dataset = b->by.dataset;
     operand->dims = b->by.dims;
@@ -411,6 +358,7 @@ void besides_close(besides *b) {
     free(b->sources[i]);
   }
   free(b->condition);
+  ndr_h5_groups_destroy(b->groups);
   weights_free(&b->by);
 }
 

@@ -34,6 +34,8 @@ typedef struct besides {
   char *names[MOST_BESIDES];
   char *sources[MOST_BESIDES]; /* where named arrays are from, as with_source says, or "coordinate" */
   char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
+  ndr_h5_groups *groups;       /* by which arrays of --with may be paired; NULL: none */
+  bool grouped[MOST_BESIDES];  /* those that have one step for each of their groups */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
   int dims[MOST_BESIDES];

@@ -114,8 +114,11 @@ static void check_list(h5gpured_options *options, const cli *tool) {
   options->json = options->format == FORMAT_JSON;
 }
 
-static bool has_weights(ndr_op op) {
-  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2 || op == NDR_VALID;
+/* Operators without a weighted form may stand beside one that has it, but not valid alone. */
+static bool weighs(const h5gpured_options *options) {
+  for (int i = 0; i < options->op_count; i++)
+    if (op_is_weighted(options->ops[i])) return true;
+  return false;
 }
 
 /* --ddof and --weighting say how var and std divide. */
@@ -132,14 +135,15 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
   char *reason = operators_make(options);
   if (reason) cli_refuse(tool, "%s", reason);
   for (int i = 0; options->weights && i < options->op_count; i++) {
-    if (has_weights(options->ops[i])) continue;
     const char *name = op_name(options, i);
+    if (op_is_weighted(options->ops[i]) || options->ops[i] == NDR_VALID) continue;
+    if (!options->op_names[i] && weighs(options)) continue;
     if (options->op_names[i])
       cli_refuse(tool, "--weights: %s reads weights as an array of its own, as w in '%s(x, w): ...' --with w=FILE",
                  name, name);
     cli_refuse(tool,
-               "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do; a run without --weights "
-               "gives %s",
+               "--weights: %s has no weighted form; sum, mean, var, std and norm2 do, and %s may stand beside them, "
+               "without weights",
                name, name);
   }
   check_variance(options, tool);
@@ -162,6 +166,7 @@ static void check_pairing(const h5gpured_options *options, const cli *tool) {
   if (options->by_number && !pairs)
     cli_refuse(tool,
                "--pair-by-number needs an array beside the dataset: --with, --where, --weights or the labels of --by");
+  if (options->pair_by && options->with_count == 0) cli_refuse(tool, "--pair-by needs an array of --with");
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {

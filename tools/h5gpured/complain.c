@@ -14,6 +14,7 @@ static const struct {
     {"ndr_h5_access.allow_external", "--allow-external"},
     {"ndr_h5_access.by_number", "--pair-by-number"},
     {"ndr_h5_access.raw", "--raw"},
+    {"ndr_h5_operand.groups", "--pair-by DIM:KEY"},
     {"operand where", "--where"},
     {"operand weights", "--weights"},
     {"operand with", "--with"},

@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "h5gpured/members.h"
 
@@ -97,6 +98,33 @@ bool files_expand(h5gpured_options *options) {
   options->expanded = inputs.all;
   if (inputs.all) options->inputs = inputs.all;
   return true;
+}
+
+/* Whether a shell would find files if the brackets in FILE were a set of characters. */
+static bool is_shell_pattern(const char *input) {
+  bool found = false;
+  for (size_t length = strlen(input); strchr(input, '[') && length > 0 && !found; length--) {
+    glob_t files = {.gl_pathc = 0};
+    if (input[length] && !strchr(":/[", input[length])) continue;
+    char *pattern = strndup(input, length);
+    found = pattern && glob(pattern, 0, NULL, &files) == 0;
+    if (found) globfree(&files);
+    free(pattern);
+  }
+  return found;
+}
+
+bool input_fail(const h5gpured_options *options, const char *input) {
+  char *folder = options->state_count > 0 && input[0] != '/' ? getcwd(NULL, 0) : NULL;
+  if (is_shell_pattern(input))
+    complain("%s; brackets hold a part of a dataset, and are no pattern, as * and ? are", ndr_last_error());
+  else if (folder)
+    complain("%s; --part was given that name, and it is looked for in %s, the current folder", ndr_last_error(),
+             folder);
+  else
+    complain("%s", ndr_last_error());
+  free(folder);
+  return false;
 }
 
 static void free_inputs(char **inputs) {

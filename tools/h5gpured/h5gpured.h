@@ -49,6 +49,7 @@ typedef struct h5gpured_options {
   const char *by, *coarsen;          /* NULL: not given */
   char grouped[DIM_CHARS];           /* the dims that either names, or "" */
   const char *by_what;               /* the key or the /LABELS of --by */
+  const char *pair_by;               /* DIM:KEY; NULL: not given */
   int window_count;                  /* of --coarsen: */
   int64_t windows[NDR_MAX_DIMS];     /* of each dim that it names */
   ndr_rest rests[NDR_MAX_DIMS];
@@ -98,6 +99,19 @@ typedef struct kept_groups {
   ndr_h5_dataset *labels;
 } kept_groups;
 
+/* How much of dates is written: the date alone, or down to seconds, milliseconds or microseconds. */
+typedef enum date_precision { DATE_DAYS, DATE_SECONDS, DATE_MILLIS, DATE_MICROS } date_precision;
+
+/* What the datasets of one table of CSV have in common. */
+typedef struct table_columns {
+  char *names; /* the table's line of names; NULL until it is printed */
+  int count;   /* of the dims whose coordinates are times: what all of these need */
+  struct {
+    char dim[DIM_CHARS];
+    date_precision precision;
+  } dates[NDR_MAX_DIMS];
+} table_columns;
+
 /* One dataset's answer: results[i] belongs to ops[i]. */
 typedef struct answer {
   const h5gpured_options *options;
@@ -109,11 +123,10 @@ typedef struct answer {
   ndr_op ops[NDR_MAX_OPS];       /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
-  bool in_groups; /* results lie in the groups that the dataset lies in */
-  bool joined;    /* under --concat: the dataset is read from all inputs */
-  /* NULL, or for CSV of several datasets: *columns is the table's line of names, NULL until it is printed. */
-  char **columns;
-  int found_count; /* under --coords */
+  bool in_groups;                /* results lie in the groups that the dataset lies in */
+  bool joined;                   /* under --concat: the dataset is read from all inputs */
+  struct table_columns *columns; /* for CSV of what may be several datasets; else NULL */
+  int found_count;               /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
 

@@ -178,7 +178,7 @@ static char *place(const char *file, const char *path) {
 
 /* `one`: which of several datasets of an input it is, or NULL; `columns`: see answer. */
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept,
-                          const member *one, char **columns, const destination *to) {
+                          const member *one, table_columns *columns, const destination *to) {
   answer a = {.options = options,
               .info = ndr_h5_describe(dataset),
               .problem = NDR_PROBLEM_INIT,
@@ -207,24 +207,25 @@ static bool open_member(const members *m, const member *one, ndr_h5_dataset **da
   return good;
 }
 
-static bool answer_member(const members *m, int i, kept_groups *kept, char **columns, const destination *to) {
+static bool answer_member(const members *m, int i, kept_groups *kept, table_columns *columns, const destination *to) {
   ndr_h5_dataset *dataset;
   bool follows = i == m->chosen[0] || ranks_receive_structure();
   if (!follows || !open_member(m, &m->all[i], &dataset)) return false;
-  return answer_opened(m->options, dataset, kept, &m->all[i], m->chosen_count > 1 ? columns : NULL, to);
+  return answer_opened(m->options, dataset, kept, &m->all[i], m->several ? columns : NULL, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
 static bool answer_many(const h5gpured_options *options, int input, const destination *to) {
   members m;
   kept_groups kept = {NULL, NULL};
-  char *columns = NULL;
+  table_columns columns = {.names = NULL};
   bool found = members_find(options, input, &m), good = found;
   if (found && (options->part_count || options->state_count) && m.chosen_count != 1) {
     complain("%s: --part takes one dataset, and %d have these dims: name it as FILE:/DATASET", options->inputs[input],
              m.chosen_count);
     found = good = false;
   }
+  found = good = found && members_find_dates(&m, &columns);
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, &columns, to) && good;
   if (good && to && members_are_copied(&m)) {
@@ -232,7 +233,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
     good = others_copy(&m, to);
   }
   complaints_end();
-  free(columns);
+  free(columns.names);
   groups_close(&kept);
   members_free(&m);
   return good;

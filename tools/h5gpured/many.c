@@ -40,7 +40,7 @@ bool path_is_pattern(const h5gpured_options *options, const char *file, const ch
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
-  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return input_fail(options, input);
   *many = path_is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
                                    : path_is_pattern(options, file, path);
   free(file);
@@ -263,13 +263,16 @@ static bool choose_named(members *m, const char *path) {
   int at = 0;
   ndr_h5_dataset *dataset;
   const ndr_h5_access access = input_access(m->options);
-  const member *one = members_find_path(m, path, &at);
+  member *one = members_find_path(m, path, &at);
+  if (one) one->named = true;
   if (one && one->kind == MEMBER_NUMBERS) return choose(m, at);
   if (ndr_h5_open(&dataset, m->file, path, &access) != NDR_OK) return fail();
   at = m->count;
   keep_member(m, path, ndr_h5_describe(dataset), NULL);
   ndr_h5_close(dataset);
-  return m->full ? members_refuse(m, "out of memory") : choose(m, at);
+  if (m->full) return members_refuse(m, "out of memory");
+  m->all[at].named = true;
+  return choose(m, at);
 }
 
 /* Those that have the dims, each by one path; *matched counts the others, too. No pattern matches all. */
@@ -388,7 +391,9 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = read_and_mark(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m) && members_fit_table(m);
+              (!options->concat || !ranks_leads() || members_agree(m)) && members_set_aside(m);
+  m->several = m->path || m->chosen_count > 1;
+  good = good && members_fit_table(m);
   if (good) hold_file(m, ranks_structure());
   return good;
 }

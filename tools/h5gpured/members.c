@@ -41,11 +41,6 @@ static bool join(const members *m, const member *one, const ndr_h5_access *acces
   return good;
 }
 
-static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  ndr_status status = NDR_ERR_MEMORY;
-  return join(m, one, access, dataset, &status) && (status == NDR_OK || fail());
-}
-
 bool member_try_to_join(const members *m, const member *one, const ndr_h5_access *access, ndr_status *status) {
   ndr_h5_dataset *series;
   if (!join(m, one, access, &series, status)) return false;
@@ -63,11 +58,17 @@ bool member_try_to_open_in(const members *m, int input, const member *one, const
   return good;
 }
 
-bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  if (one->joined) return open_series(m, one, access, dataset);
+bool member_try_to_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset,
+                        ndr_status *status) {
+  if (one->joined) return join(m, one, access, dataset, status);
   char *path = path_in(m->part, one);
   if (!path) return members_refuse(m, "out of memory");
-  bool good = ndr_h5_open(dataset, m->file, path, access) == NDR_OK || fail();
+  *status = ndr_h5_open(dataset, m->file, path, access);
   free(path);
-  return good;
+  return true;
+}
+
+bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  ndr_status status = NDR_ERR_MEMORY;
+  return member_try_to_open(m, one, access, dataset, &status) && (status == NDR_OK || fail());
 }

@@ -53,6 +53,7 @@ typedef struct member {
   bool data;              /* it does not only describe others */
   int same_as;            /* the place of the same dataset by an earlier path; -1: none */
   bool chosen;            /* by this path, the first one, or by a later one */
+  bool named;             /* chosen by its name, rather than by wildcards or with all others */
   bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
   bool absent;            /* under --concat: it is not reduced, and one of the inputs lacks it */
   bool equal;             /* the same in all stacked files: it is copied and not reduced */
@@ -67,6 +68,7 @@ typedef struct members {
   int count, chosen_count;
   member *all;          /* in the order of the file */
   int *chosen;          /* those that are reduced */
+  bool several;         /* the input may mean several, so that a table has a column of their names */
   bool full;            /* there was no memory */
   ndr_h5_dataset *held; /* one of the file, which keeps the file open; or NULL */
 } members;
@@ -76,6 +78,10 @@ bool path_is_file_alone(const char *path);
 
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
+
+/* Complains of an input that names no file, as the library says why: what might be meant by brackets in its name, and
+ * under --merge where it is looked for. Always false. */
+bool input_fail(const h5gpured_options *options, const char *input);
 
 /* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. Under --concat all inputs
  * do, or none. False after a complaint. */
@@ -118,9 +124,13 @@ bool member_compare(const members *m, const member *one, const ndr_h5_dataset *f
 /* Whether a comma list has a name. */
 bool list_has(const char *list, const char *name, size_t name_length);
 
-/* Whether the table of --format csv or npy, if there is one, has room for those that are chosen; after a complaint
- * false. */
-bool members_fit_table(const members *m);
+/* Makes those that are chosen fit into the table of --format csv or npy, if there is one. Of csv, drops those whose
+ * results have other dims than those of the most, and says so; those that are named have to fit. False after a
+ * complaint. */
+bool members_fit_table(members *m);
+
+/* Finds out how much of dates the table of those that are chosen needs. After a complaint false. */
+bool members_find_dates(const members *m, table_columns *columns);
 
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */
 void members_leave_ranks(members *m);
@@ -133,6 +143,10 @@ bool members_refuse(const members *m, const char *reason);
 
 /* Opens one of them, with its part: joined ones from all inputs, as one dataset. After a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* The same, with *status for what comes of it, of which nothing is complained. */
+bool member_try_to_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset,
+                        ndr_status *status);
 
 /* Set *status to what comes of opening one's dataset in all inputs, as one that is joined, or in one of them: of that
  * nothing is complained. False after a complaint that it cannot be tried. */

@@ -149,6 +149,13 @@ static void read_by(void *target, const char *text) {
   add_grouped(options, "--by", text, (size_t)(colon - text));
 }
 
+static void read_pair_by(void *target, const char *text) {
+  const char *colon = strchr(text, ':');
+  if (!colon || colon == text || !colon[1] || where_is_dataset(colon + 1))
+    cli_refuse(&tool, "--pair-by takes DIM:KEY, like time:month, not '%s'; KEY is " KEYS, text);
+  ((h5gpured_options *)target)->pair_by = text;
+}
+
 __attribute__((noreturn)) static void refuse_coarsen(const char *text) {
   cli_refuse(&tool, "--coarsen takes DIM=N, like time=12, or DIM=N,DIM=N; then ,trim or ,pad; not '%s'", text);
 }
@@ -336,7 +343,12 @@ static const cli_option rows[] = {
      .not_with = WITH_LIST | WITH_SCAN | WITH_MERGE | WITHOUT_VARIANCE | WITHOUT_WEIGHTS,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with, .not_with = WITH_LIST | WITH_MERGE,
-     .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
+     .help =
+         "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH; or DIM:days, DIM:cos, as\n"
+         "--weights has them"},
+    {0, "pair-by", "DIM:KEY", CLI_ONCE, read_pair_by, .not_with = WITH_LIST | WITH_MERGE,
+     .help = "arrays of --with may have a step for each group of these, like a climatology for time:month (default:\n"
+             "the groups of --by)"},
     {0, "pair-by-number", FIELD(by_number), .not_with = WITH_LIST | WITH_MERGE,
      .help = "pair elements of arrays beside the dataset by their numbers, even if coordinates differ"},
     {0, "set", "T=NUMBER", CLI_ADDS, read_set, .not_with = WITH_LIST | WITH_MERGE,

@@ -46,6 +46,13 @@ bool find_places(const ndr_h5_dataset *dataset, answer *a);
  * where that cannot be told. */
 bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values, date **dates);
 
+/* What most of the dates need; and writes as much of each, with zeros at its end. Texts that are no dates stay. */
+date_precision dates_precision(int64_t count, date *dates);
+void dates_refine(int64_t count, date *dates, date_precision precision);
+
+/* What the table's dates along a dim of that name need at least. */
+date_precision table_precision(const table_columns *columns, const char *dim);
+
 /* A coordinate for people: its date, or the shortest number. NUMBER_CHARS are room for both. */
 void coordinate_text(date *dates, const double *values, int64_t i, char text[NUMBER_CHARS]);
 DLTensor found_tensor(const answer *a, int i);

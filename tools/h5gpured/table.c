@@ -73,7 +73,7 @@ static void print_field(const char *text, FILE *stream) {
   if (quoted) fputc('"', stream);
 }
 
-static bool find_coordinates(const ndr_h5_dataset *dataset, int d, column *c) {
+static bool find_coordinates(const ndr_h5_dataset *dataset, const answer *a, int d, column *c) {
   ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
   if (status == NDR_ERR_DIMS) return true;
   if (status == NDR_OK) {
@@ -84,7 +84,9 @@ static bool find_coordinates(const ndr_h5_dataset *dataset, int d, column *c) {
     complain("%s", status != NDR_OK ? ndr_last_error() : "out of memory for coordinates");
     return false;
   }
-  return dates_of(dataset, d, c->size, c->coordinates, &c->dates);
+  if (!dates_of(dataset, d, c->size, c->coordinates, &c->dates)) return false;
+  if (c->dates) dates_refine(c->size, c->dates, table_precision(a->columns, a->info->dim_names[d]));
+  return true;
 }
 
 static bool find_groups(const answer *a, int d, column *c) {
@@ -92,7 +94,9 @@ static bool find_groups(const answer *a, int d, column *c) {
   const char *name = ndr_h5_groups_dim_name(groups);
   c->size = ndr_h5_groups_count(groups);
   if (name) snprintf(c->name, sizeof c->name, "%.300s", name);
-  return groups_names(a, d, &c->names);
+  if (!groups_names(a, d, &c->names)) return false;
+  dates_refine(c->size, c->names, dates_precision(c->size, c->names));
+  return true;
 }
 
 static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *count, column *columns) {
@@ -106,7 +110,7 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
     if (is_group_dim(a, d))
       good = find_groups(a, d, c);
     else if (tensor_count(&a->results[0]) > 0)
-      good = find_coordinates(dataset, d, c);
+      good = find_coordinates(dataset, a, d, c);
   }
   return good;
 }
@@ -141,7 +145,8 @@ static void print_names(const answer *a, int count, const column *columns, FILE 
 static bool refuse_columns(const answer *a, const char *names) {
   complain("%s:%s: its columns are %.*s, and the table has %.*s; name datasets that have the same columns, or take "
            "--format json or -o FILE.nc",
-           a->info->file, a->info->dataset, (int)strlen(names) - 1, names, (int)strlen(*a->columns) - 1, *a->columns);
+           a->info->file, a->info->dataset, (int)strlen(names) - 1, names, (int)strlen(a->columns->names) - 1,
+           a->columns->names);
   return false;
 }
 
@@ -151,15 +156,15 @@ static bool print_header(const answer *a, int count, const column *columns, FILE
   size_t length;
   FILE *to = open_memstream(&names, &length);
   if (to) print_names(a, count, columns, to);
-  bool good = to && fclose(to) == 0, begun = a->columns && *a->columns;
+  bool good = to && fclose(to) == 0, begun = a->columns && a->columns->names;
   if (!good)
     complain("%s:%s: out of memory", a->info->file, a->info->dataset);
   else if (!begun)
     fputs(names, stream);
-  else if (strcmp(names, *a->columns) != 0)
+  else if (strcmp(names, a->columns->names) != 0)
     good = refuse_columns(a, names);
   if (good && a->columns && !begun)
-    *a->columns = names;
+    a->columns->names = names;
   else
     free(names);
   return good;
@@ -214,10 +219,19 @@ static void print_row(const answer *a, int count, const column *columns, int64_t
   fputc('\n', stream);
 }
 
+/* What argmin and argmax have found is as precise as the dim that it lies along. */
+static void refine_found(const answer *a) {
+  const int64_t rows = tensor_count(&a->results[0]);
+  for (int i = 0; i < a->found_count; i++)
+    if (a->found[i].dates)
+      dates_refine(rows, a->found[i].dates, table_precision(a->columns, a->info->dim_names[a->found[i].dim]));
+}
+
 bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream) {
   column columns[NDR_MAX_DIMS];
   int count = 0;
   int64_t rows = tensor_count(&a->results[0]);
+  refine_found(a);
   bool good = find_columns(dataset, a, &count, columns);
   good = good && print_header(a, count, columns, stream);
   for (int64_t row = 0; row < rows && good; row++) {

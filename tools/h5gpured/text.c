@@ -67,31 +67,45 @@ static void print_after(const char *before, const char *text, FILE *stream) {
   cli_print_visible(text, stream);
 }
 
-/* "y=b.nc", as it was given. False if --with has no such name. */
-static bool print_with(const h5gpured_options *options, const char *before, const char *name, FILE *stream) {
+/* "y=b.nc", as it was given, or "c=clim.nc by time:month". False if --with has no name of array i. */
+static bool print_with(const answer *a, const char *before, int i, FILE *stream) {
   int count;
-  const named_value *with = find_with(options, name, &count);
+  const char *name = a->besides->operands[i].name;
+  const named_value *with = find_with(a->options, name, &count);
   if (!with) return false;
   fprintf(stream, "%s%s", before, name);
   print_after("=", with->value, stream);
   if (count > 1) fprintf(stream, " and %d more", count - 1);
+  print_after(" by ", a->besides->grouped[i] ? ndr_h5_groups_text(a->besides->groups) : NULL, stream);
   return true;
 }
 
+/* ", weighted by lat", or if not all of the operators are, ", mean and std weighted by lat". */
+static void print_weights(const answer *a, int begin, int end, FILE *stream) {
+  int weighted = 0, printed = 0;
+  for (int op = begin; op < end; op++) weighted += op_is_weighted(a->ops[op]);
+  if (!a->options->weights || weighted == 0) return;
+  fputs(", ", stream);
+  for (int op = begin; op < end && weighted < end - begin; op++) {
+    if (!op_is_weighted(a->ops[op])) continue;
+    fprintf(stream, "%s%s", printed == 0 ? "" : printed + 1 == weighted ? " and " : ", ", op_name(a->options, op));
+    if (++printed == weighted) fputc(' ', stream);
+  }
+  cli_print_visible(a->options->weights_comment, stream);
+}
+
 /* ", weighted by the cosine of lat, where x > 0, with y=b.nc": what the operators from `begin` to `end` take beside the
- * dataset. valid ignores weights. */
+ * dataset. */
 static void print_besides(const answer *a, int begin, int end, FILE *stream) {
   const besides *b = a->besides;
-  bool weighted = false, reads[MOST_BESIDES] = {false};
-  for (int op = begin; op < end; op++) {
-    weighted |= a->options->weights && a->ops[op] != NDR_VALID;
+  bool reads[MOST_BESIDES] = {false};
+  for (int op = begin; op < end; op++)
     for (int i = 0; i < b->count; i++) reads[i] |= besides_is_read_by(b, i, a->ops[op]);
-  }
-  print_after(", ", weighted ? a->options->weights_comment : NULL, stream);
+  print_weights(a, begin, end, stream);
   print_after(", where ", a->options->where, stream);
   const char *before = ", with ";
   for (int i = 0; i < b->count; i++)
-    if (reads[i] && print_with(a->options, before, b->operands[i].name, stream)) before = ", ";
+    if (reads[i] && print_with(a, before, i, stream)) before = ", ";
 }
 
 static const char *running(const answer *a) {

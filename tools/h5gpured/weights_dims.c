@@ -187,7 +187,7 @@ static bool refuse_factor(const h5gpured_options *options, const char *entry, co
     complain("%s: --weights '%s': an entry of the list is empty", where, options->weights);
   else if (path)
     complain("%s: --weights '%s': %s is a dataset, and only coordinates of dims can be multiplied; --weights %s takes "
-             "it alone",
+             "it alone, an operator of one's own both by --with",
              where, options->weights, entry, path);
   else if ((strchr(entry, '/') || has_file_name(entry)) && !weights_are_there(options, entry))
     complain("%s: --weights '%s': %s; only coordinates of dims can be multiplied", where, options->weights,

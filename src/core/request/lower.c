@@ -11,20 +11,11 @@
 /* The numbers of the problem's arrays by their role: 0 is the problem's own, k its operand k - 1. */
 typedef struct sources {
   int where, weights; /* 0: none */
+  bool weighs;        /* an operator has a weighted form, so that others may stand beside it without weights */
   int with_count, with[NDR_MOST_ARRAYS];
 } sources;
 
-static sources sources_of(const ndr_problem *problem) {
-  sources found = {.with_count = 1};
-  for (int k = 0; k < problem->operand_count; k++) {
-    switch (problem->operands[k].role) {
-    case NDR_WHERE: found.where = k + 1; break;
-    case NDR_WEIGHTS: found.weights = k + 1; break;
-    case NDR_WITH: found.with[found.with_count++] = k + 1; break;
-    }
-  }
-  return found;
-}
+/* ---- weights ---- */
 
 enum { UNWEIGHTED, WEIGHTED, BESIDE };
 
@@ -37,6 +28,20 @@ static int weights_of(ndr_op op) {
 #undef OP
   };
   return columns[op];
+}
+
+static sources sources_of(const ndr_problem *problem) {
+  sources found = {.with_count = 1};
+  for (int k = 0; k < problem->operand_count; k++) {
+    switch (problem->operands[k].role) {
+    case NDR_WHERE: found.where = k + 1; break;
+    case NDR_WEIGHTS: found.weights = k + 1; break;
+    case NDR_WITH: found.with[found.with_count++] = k + 1; break;
+    }
+  }
+  for (int i = 0; i < problem->op_count; i++)
+    found.weighs |= !ndr_op_is_own(problem->ops[i]) && weights_of(problem->ops[i]) == WEIGHTED;
+  return found;
 }
 
 static bool can_begin(ndr_op op) {
@@ -119,7 +124,7 @@ static ndr_status add_initial(const ndr_problem *problem, ndr_op op, ndr_program
 /* ---- operators ---- */
 
 static ndr_status lower_built_in(const ndr_problem *problem, const sources *from, ndr_op op, ndr_program *program) {
-  if (from->weights && weights_of(op) == UNWEIGHTED)
+  if (from->weights && !from->weighs && weights_of(op) == UNWEIGHTED)
     return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean, var, std and norm2 do", ndr_op_name(op));
   bool begins = problem->has_initial && op != NDR_VALID; /* which counts elements alone */
   if (begins && !can_begin(op))

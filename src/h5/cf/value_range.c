@@ -45,6 +45,14 @@ static bool find_ends(const ndr_value_axis *axis, double *least, double *most) {
   return *least <= *most;
 }
 
+/* Who writes time=0:12 mostly means indices. A year has three digits or more, or hardly any data. */
+static const char *hint_at_indices(const ndr_value_axis *axis, const char *text) {
+  size_t first = strspn(text, "0123456789"), second = text[first] == ':' ? strspn(text + first + 1, "0123456789") : 0;
+  size_t length = first + (text[first] == ':') + second;
+  bool small = length > 0 && !text[length] && first < 4 && second < 4;
+  return axis->time && small ? "; indices have no name before them, as [0:12] of the first dim" : "";
+}
+
 static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
   double ends[2];
   char least[NDR_TIME_CHARS], most[NDR_TIME_CHARS];
@@ -57,8 +65,8 @@ static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
   bool month = digits == 6 && strncmp(text + 4, "01", 2) >= 0 && strncmp(text + 4, "12", 2) <= 0;
   if (axis->time && month && (!text[digits] || text[digits] == ':'))
     snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s", axis->name, text, axis->name, least,
-                  most, hint);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%s", axis->name, text, axis->name, least,
+                  most, hint, hint_at_indices(axis, text));
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -101,7 +109,9 @@ static ndr_status read_numbers(const ndr_value_axis *axis, const char *text, con
   return NDR_OK;
 }
 
-static ndr_status read_one_date(const ndr_value_axis *axis, const char *text, ndr_instant period[2]) {
+/* `whole`: the range that the date is of. */
+static ndr_status read_one_date(const ndr_value_axis *axis, const char *whole, const char *text,
+                                ndr_instant period[2]) {
   if (ndr_date_read(text, axis->time, period)) return NDR_OK;
   const char *calendar = ndr_calendar_name(axis->time->calendar);
   int days = ndr_date_days_exceeded(text, axis->time);
@@ -110,15 +120,15 @@ static ndr_status read_one_date(const ndr_value_axis *axis, const char *text, nd
                     calendar, days);
   return ndr_fail(NDR_ERR_PARSE,
                   "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or YEAR-MONTH-DAY "
-                  "HOUR:MINUTE:SECOND, with T or a space in between, and a range as FROM:TO",
-                  axis->name, text, calendar);
+                  "HOUR:MINUTE:SECOND, with T or a space in between, and a range as FROM:TO%s",
+                  axis->name, text, calendar, hint_at_indices(axis, whole));
 }
 
-static ndr_status read_dates(const ndr_value_axis *axis, const char *from, const char *to, range *r) {
+static ndr_status read_dates(const ndr_value_axis *axis, const char *text, const char *from, const char *to, range *r) {
   ndr_instant first[2] = {{INT64_MIN, 0}, {INT64_MIN, 0}}, last[2] = {{INT64_MAX, 0}, {INT64_MAX, 0}};
-  if (!to || !is_blank(from)) NDR_TRY(read_one_date(axis, from, first));
+  if (!to || !is_blank(from)) NDR_TRY(read_one_date(axis, text, from, first));
   if (!to) memcpy(last, first, sizeof last);
-  if (to && !is_blank(to)) NDR_TRY(read_one_date(axis, to, last));
+  if (to && !is_blank(to)) NDR_TRY(read_one_date(axis, text, to, last));
   bool swapped = !ndr_instant_is_before(first[0], last[1]);
   *r = (range){.begin = swapped ? last[0] : first[0], .end = swapped ? first[1] : last[1]};
   return NDR_OK;
@@ -326,7 +336,7 @@ ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, in
   size_t colon = find_colon(from, axis->time != NULL);
   const char *to = from[colon] ? from + colon + 1 : NULL;
   from[colon] = 0;
-  NDR_TRY(axis->time ? read_dates(axis, from, to, &r) : read_numbers(axis, whole, from, to, &r));
+  NDR_TRY(axis->time ? read_dates(axis, whole, from, to, &r) : read_numbers(axis, whole, from, to, &r));
   if (r.point) return find_nearest(axis, r.least, whole, runs);
   settle(axis, &r);
   return find_interval(axis, &r, whole, runs);

@@ -21,6 +21,16 @@ static bool exists(hid_t file, char *path, hid_t access) {
   return H5Lexists(file, path, access) > 0;
 }
 
+/* Of a path that has a part where none can be: "/[0:3]:/tas" is FILE[0:3]:/tas, and a part comes last. */
+static void hint_at_part(const ndr_h5_dataset *dataset, const char *path, char *hint, size_t capacity) {
+  const char *end = strrchr(path, ']'), *name = end ? end + 1 + strspn(end + 1, ":/") : NULL;
+  if (end && !end[1]) return;
+  if (path[1] == '[' && end)
+    snprintf(hint, capacity, "; a part comes last: %s:/%s%.*s", dataset->file, name, (int)(end - path), path + 1);
+  else if (strchr(path, '['))
+    snprintf(hint, capacity, "; a part ends in ']'");
+}
+
 /* Why there is no dataset at path; the sentence of the failed open is the last resort. */
 static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
   char reason[640], *copy = strdup(path);
@@ -34,7 +44,7 @@ static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
   free(copy);
   if (!found) {
     ndr_near_paths(dataset->file_id, access, path, reason, sizeof reason);
-    if (strchr(path, '[') && path[strlen(path) - 1] != ']') snprintf(reason, sizeof reason, "; a part ends in ']'");
+    hint_at_part(dataset, path, reason, sizeof reason);
     return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset%s", dataset->file, path, reason);
   }
   hid_t object = H5Oopen(dataset->file_id, path, access);

@@ -42,6 +42,11 @@ static void print_besides(FILE *to, const ndr_h5_options *o) {
   if (o->where) fprintf(to, "where %s ", o->where);
 }
 
+static void print_groups(FILE *to, const ndr_besides *operands) {
+  for (int i = 0; operands && i < operands->array_count; i++)
+    if (operands->arrays[i].steps) fprintf(to, "array %d by %s ", i, operands->arrays[i].grouped_by);
+}
+
 static void print_grid(FILE *to, const ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) {
     const ndr_slabs *slabs = &job->slabs[i];
@@ -63,6 +68,7 @@ char *ndr_job_text(const ndr_job *job) {
     print_dataset(to, job->dataset);
     fprintf(to, "%s ", problem);
     print_besides(to, &job->options);
+    print_groups(to, job->operands);
     print_grid(to, job);
     bool good = !ferror(to);
     if (fclose(to) != 0 || !good) {

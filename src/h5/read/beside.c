@@ -1,6 +1,9 @@
 /* See beside.h. The files of a series follow each other in a slot as they do along their dim, the box of each compact.
  * The begin of a box counts from the same end of a dim as the dataset's slabs; box_in_file counts from the other end
- * where the file has the dim in reverse. */
+ * where the file has the dim in reverse.
+ *
+ * Of an array with `steps`, a slot has what next_run finds for the slab, run by run: steps of the array that follow
+ * each other, and of which neighbours in the dataset may share one. Gathering repeats these. */
 #include "h5/read/beside.h"
 
 #include <stdlib.h>
@@ -70,6 +73,7 @@ void ndr_beside_close(ndr_beside *beside) {
   free(beside->readers);
   free(beside->owned);
   free(beside->cut);
+  free(beside->steps);
   *beside = (ndr_beside){.dataset = NULL};
 }
 
@@ -82,28 +86,62 @@ int64_t ndr_beside_scratch_bytes(const ndr_beside *beside, int threads) {
   return most;
 }
 
-/* ---- The files that a box lies in -------------------------------------------------------------------------------- */
+/* ---- The runs and files that a box lies in ----------------------------------------------------------------------- */
 
-/* The part of a box that lies in one file. */
+/* The part of a slab's box that lies in one run of steps, and there in one file. An array without `steps` has one run,
+ * all of the box. */
 typedef struct {
   const ndr_beside *beside;
-  const ndr_beside_box *box;
-  int part;                    /* -1 before the first */
-  int64_t offset;              /* of the file along the dim of the series */
-  int64_t done;                /* elements of the parts before */
-  ndr_beside_box here;         /* in the whole array */
+  ndr_beside_box box;  /* of the slab */
+  bool in_file;        /* boxes count from the end of the dims that the file has in reverse */
+  int64_t from, to;    /* the run: these steps of the dataset; from one to the next the array's stay or go up by 1 */
+  ndr_beside_box run;  /* in steps of the array */
+  int64_t runs;        /* so far */
+  int part;            /* the file */
+  int64_t offset;      /* of the file along the dim of the series */
+  int64_t done, count; /* elements of the parts before, and of this one */
+  ndr_beside_box here; /* in the whole array */
   int64_t begin[NDR_MAX_DIMS]; /* in the file */
 } walk;
 
-static walk walk_over(const ndr_beside *beside, const ndr_beside_box *box) {
-  return (walk){.beside = beside, .box = box, .part = -1};
+static walk walk_over(const ndr_beside *beside, const ndr_slab *slab, bool in_file) {
+  return (walk){.beside = beside, .box = ndr_beside_find(beside, slab), .in_file = in_file, .part = beside->part_count};
 }
 
-/* The part of the box that the file has, if there is one. */
+/* Sets the run's box along step_dim; false behind the last run. */
+static bool find_steps(walk *w) {
+  const int d = w->beside->step_dim;
+  const int64_t *steps = w->beside->steps, last = w->box.begin[d] + w->box.size[d];
+  int64_t at = w->from = w->runs ? w->to : w->box.begin[d];
+  if (at == last) return false;
+  while (++at < last && (steps[at] == steps[at - 1] || steps[at] == steps[at - 1] + 1)) continue;
+  w->to = at;
+  w->run.begin[d] = steps[w->from];
+  w->run.size[d] = steps[at - 1] - steps[w->from] + 1;
+  return true;
+}
+
+static bool next_run(walk *w) {
+  w->part = 0;
+  w->offset = 0;
+  w->run = w->in_file ? box_in_file(w->beside, w->box) : w->box;
+  bool found = w->beside->steps ? find_steps(w) : w->runs == 0;
+  w->runs++;
+  return found;
+}
+
+/* The next file, of this run. */
+static bool next_file(walk *w) {
+  if (w->part + 1 >= w->beside->part_count) return false;
+  w->offset += part_of(w->beside, w->part++)->info.shape[w->beside->dataset->series_dim];
+  return true;
+}
+
+/* The part of the run that the file has, if there is one. */
 static bool clip(walk *w) {
   int dim = w->beside->dataset->series_dim;
   int64_t length = part_of(w->beside, w->part)->info.shape[dim];
-  int64_t low = w->box->begin[dim], high = low + w->box->size[dim];
+  int64_t low = w->run.begin[dim], high = low + w->run.size[dim];
   if (low < w->offset) low = w->offset;
   if (high > w->offset + length) high = w->offset + length;
   if (low >= high) return false;
@@ -114,15 +152,16 @@ static bool clip(walk *w) {
 }
 
 static bool next_part(walk *w) {
-  const ndr_h5_dataset *dataset = w->beside->dataset;
-  if (w->part >= 0) w->done += ndr_beside_elements(w->beside, &w->here);
-  for (;;) {
-    if (w->part >= 0 && dataset->part_count) w->offset += part_of(w->beside, w->part)->info.shape[dataset->series_dim];
-    if (++w->part >= w->beside->part_count) return false;
-    w->here = *w->box;
-    memcpy(w->begin, w->box->begin, sizeof w->begin);
-    if (!dataset->part_count || clip(w)) return true;
+  w->done += w->count;
+  w->count = 0;
+  while (next_file(w) || next_run(w)) {
+    w->here = w->run;
+    memcpy(w->begin, w->run.begin, sizeof w->begin);
+    if (w->beside->dataset->part_count && !clip(w)) continue;
+    w->count = ndr_beside_elements(w->beside, &w->here);
+    return true;
   }
+  return false;
 }
 
 static ndr_box box_of(const walk *w) {
@@ -146,16 +185,14 @@ int64_t ndr_beside_slot_bytes(const ndr_beside *beside) {
 }
 
 int64_t ndr_beside_pieces(const ndr_beside *beside, const ndr_slab *slab) {
-  ndr_beside_box box = box_in_file(beside, ndr_beside_find(beside, slab));
   int64_t count = 0;
-  for (walk w = walk_over(beside, &box); next_part(&w);) count += pieces_of(&w);
+  for (walk w = walk_over(beside, slab, true); next_part(&w);) count += pieces_of(&w);
   return count;
 }
 
 ndr_status ndr_beside_read(const ndr_beside *beside, ndr_reader_scratch *scratch, const ndr_slab *slab, int64_t piece,
                            void *data) {
-  ndr_beside_box box = box_in_file(beside, ndr_beside_find(beside, slab));
-  for (walk w = walk_over(beside, &box); next_part(&w);) {
+  for (walk w = walk_over(beside, slab, true); next_part(&w);) {
     int64_t count = pieces_of(&w);
     char *to = (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside);
     if (piece < count) return ndr_reader_read(&beside->readers[w.part], scratch, box_of(&w), piece, to);
@@ -172,6 +209,7 @@ typedef struct {
   const char *elements;
   const ndr_unpack *unpack;
   const bool *turned; /* the dims along which they lie in reverse */
+  int64_t begin, end; /* of an array with `steps`: the steps of step_dim that are copied of it */
 } stored_box;
 
 /* Copies what `from` has of the box `wanted` to its place there, or only finds it: returns where it lies if that is
@@ -189,6 +227,11 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
     whole &= low >= first && high <= last;
     if (low < first) low = first;
     if (high > last) high = last;
+    if (beside->steps && i == beside->step_dim) {
+      whole &= low >= from->begin && high <= from->end;
+      if (low < from->begin) low = from->begin;
+      if (high > from->end) high = from->end;
+    }
     if (low >= high) return NULL;
     sizes[i] = high - low;
     froms[i] = from->turned[i] ? -from_step : from_step;
@@ -204,25 +247,47 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
   return NULL;
 }
 
+/* The same of an array with `steps`, where `from` has steps begin .. end - 1 of the dataset: stretches that go up by 1
+ * in the array are copied at once. */
+static const char *copy_steps(const ndr_beside *beside, stored_box *from, int64_t begin, int64_t end,
+                              const ndr_beside_box *wanted, char *buffer) {
+  const int d = beside->step_dim;
+  const int64_t *steps = beside->steps;
+  const char *found = NULL;
+  if (begin < wanted->begin[d]) begin = wanted->begin[d];
+  if (end > wanted->begin[d] + wanted->size[d]) end = wanted->begin[d] + wanted->size[d];
+  for (int64_t at = begin, next; at < end && !found; at = next) {
+    ndr_beside_box moved = *wanted; /* so that step `at` of the dataset is steps[at] of the array */
+    moved.begin[d] += steps[at] - at;
+    for (next = at + 1; next < end && steps[next] == steps[next - 1] + 1;) next++;
+    from->begin = steps[at];
+    from->end = steps[next - 1] + 1;
+    found = copy(beside, from, &moved, buffer);
+  }
+  return found;
+}
+
 static const char *gather_from_memory(const ndr_beside *beside, const ndr_beside_box *wanted, char *buffer) {
   static const bool turned[NDR_MAX_DIMS]; /* none: ndr_beside_load has turned it */
   const ndr_unpack as_it_is = NDR_UNPACK_INIT(beside->dtype);
   ndr_beside_box all = {{0}, {0}};
   memcpy(all.size, beside->shape, sizeof all.size);
-  return copy(beside, &(stored_box){&all, beside->memory, &as_it_is, turned}, wanted, buffer);
+  stored_box from = {&all, beside->memory, &as_it_is, turned, 0, 0};
+  return beside->steps ? copy_steps(beside, &from, 0, INT64_MAX, wanted, buffer) : copy(beside, &from, wanted, buffer);
 }
 
 bool ndr_beside_gather(const ndr_beside *beside, const ndr_slab *slab, const ndr_slab *leaf, void *data, void *buffer,
                        void **elements) {
-  ndr_beside_box box = ndr_beside_find(beside, slab), wanted = ndr_beside_find(beside, leaf);
+  ndr_beside_box wanted = ndr_beside_find(beside, leaf);
   const char *found = NULL;
   if (beside->memory) {
     found = gather_from_memory(beside, &wanted, buffer);
   } else {
-    for (walk w = walk_over(beside, &box); !found && next_part(&w);) {
-      const stored_box from = {&w.here, (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside),
-                               &beside->readers[w.part].deferred, beside->turned};
-      found = copy(beside, &from, &wanted, buffer);
+    for (walk w = walk_over(beside, slab, false); !found && next_part(&w);) {
+      const char *here = (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside);
+      stored_box from = {&w.here, here, &beside->readers[w.part].deferred, beside->turned, 0, 0};
+      found = beside->steps ? copy_steps(beside, &from, w.from, w.to, &wanted, buffer)
+                            : copy(beside, &from, &wanted, buffer);
     }
   }
   *elements = found ? (void *)(uintptr_t)found : buffer;
@@ -241,6 +306,7 @@ ndr_status ndr_beside_load(ndr_beside *beside) {
                                                                beside->dataset->where, (long long)bytes);
   ndr_beside whole = *beside;
   whole.place = 0;
+  whole.steps = NULL;
   for (int i = 0; i < whole.ndim; i++) {
     whole.dims[i] = i;
     all.size[i] = whole.shape[i];

@@ -24,9 +24,12 @@ typedef struct ndr_beside {
   void *cut;                    /* what the dataset lies in if it is a part of the caller's; to be freed */
   bool cut_along[NDR_MAX_DIMS]; /* whether that part is cut along dim i */
   bool by_place[NDR_MAX_DIMS];  /* whether it is cut by coordinates, which then agree with the dataset's */
-  bool once;                    /* read once; else with each slab */
-  int64_t place;                /* where its box begins in a slot */
-  int64_t gathered; /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */
+  int64_t *steps;               /* of dim step_dim: that paired with each of the dataset's; NULL: the same; owned */
+  int step_dim;
+  const char *grouped_by; /* what pairs them, as "time:month"; the caller's */
+  bool once;              /* read once; else with each slab */
+  int64_t place;          /* where its box begins in a slot */
+  int64_t gathered;       /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */
 } ndr_beside;
 
 /* A box of an array, in its own dims. */
@@ -34,9 +37,15 @@ typedef struct ndr_beside_box {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
 } ndr_beside_box;
 
-/* The box that belongs to a slab, or to a leaf, of what is reduced; and its elements. */
+/* The box that belongs to a slab, or to a leaf, of what is reduced, once it is gathered; and its elements. Along
+ * step_dim it begins at a step of the dataset. */
 ndr_beside_box ndr_beside_find(const ndr_beside *beside, const ndr_slab *slab);
 int64_t ndr_beside_elements(const ndr_beside *beside, const ndr_beside_box *box);
+
+/* Whether a GPU gets all of it before the first slab, rather than with each slab the box of that. */
+static inline bool ndr_beside_is_brought_whole(const ndr_beside *beside) {
+  return beside->once && !beside->steps;
+}
 
 /* Elements of all of it; INT64_MAX where they are more. */
 int64_t ndr_beside_count(const ndr_beside *beside);
@@ -68,7 +77,7 @@ bool ndr_beside_gather(const ndr_beside *beside, const ndr_slab *slab, const ndr
                        void **elements);
 
 /* A tensor of the shape of the slab or leaf, which repeats the box of it; strides has room for all dims. `elements` is
- * the compact box, or, if that is `whole`, all of the array. */
+ * the compact box, or, if that is `whole`, all of the array, which has no `steps` then. */
 DLTensor ndr_beside_tensor(const ndr_beside *beside, ndr_slab *slab, int ndim, void *elements, bool whole,
                            int64_t *strides);
 

@@ -77,7 +77,12 @@ static void append_besides(sheet *s, const ndr_besides *besides) {
     if (source) append_name(s, source);
     append(s, " %s [", ndr_dtype_name(array->dtype));
     for (int d = 0; d < array->ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)array->shape[d]);
-    append(s, "], %s\n", !array->dataset ? "in memory" : array->once ? "read once" : "read with each slab");
+    append(s, "], ");
+    if (array->steps) append_name(s, array->grouped_by);
+    append(s, "%s%s\n", array->steps ? ", " : "",
+           !array->dataset ? "in memory"
+           : array->once   ? "read once"
+                           : "read with each slab");
   }
 }
 

@@ -197,6 +197,26 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
   return ndr_calendar_holds(parsed->calendar, parsed->reference);
 }
 
+void ndr_time_units_flaw(const char *units, const char *calendar, char text[NDR_TIME_FLAW]) {
+  const char *since = strstr(units, " since ");
+  ndr_calendar in = NDR_CALENDAR_STANDARD;
+  long long year = 0;
+  int month = 1, day = 1;
+  (void)ndr_calendar_parse(calendar, &in);
+  skip_blanks(&units);
+  bool written = since && sscanf(since, " since %lld-%d-%d", &year, &month, &day) == 3;
+  if (find_unit(units, strcspn(units, " \t"), in) == 0)
+    snprintf(text, NDR_TIME_FLAW,
+             "the unit is none of time, or has no one length, as months and years in most calendars");
+  else if (written && (month < 1 || month > 12))
+    snprintf(text, NDR_TIME_FLAW, "there is no month %d", month);
+  else if (written && (day < 1 || day > ndr_calendar_month_days(in, year, month)))
+    snprintf(text, NDR_TIME_FLAW, "month %d of that year has %d days, and no day %d", month,
+             ndr_calendar_month_days(in, year, month), day);
+  else
+    snprintf(text, NDR_TIME_FLAW, "the date is none of the calendar");
+}
+
 /* ---- Reading dates ---------------------------------------------------------------------------------------------- */
 
 /* The first instant after the period that begins with `begin` and is as long as what is written last. */

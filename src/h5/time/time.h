@@ -67,6 +67,12 @@ ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
  * year 0; one that is written so, as climatologies do, makes all years count with it. */
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
 
+enum { NDR_TIME_FLAW = 128 };
+
+/* Writes what is wrong with units of a unit since a date that ndr_time_units_parse does not take, in a calendar that
+ * there is: "there is no month 13". */
+void ndr_time_units_flaw(const char *units, const char *calendar, char text[NDR_TIME_FLAW]);
+
 /* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of
  * that: `period` is from its first instant to the first one after it. Years are counted as the units say, and may have
  * a sign and up to 10 digits, as in ISO 8601's expanded form; without a sign or a month up to 6. False where it is no

@@ -22,10 +22,10 @@ static ndr_status fail_no_times(const ndr_h5_dataset *dataset, int d, const ndr_
   if (!ndr_scale_units_has_calendar(u))
     return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no dates: its calendar is '%.40s', which is none of CF's",
                     dataset->where, dim, u->calendar);
-  return ndr_fail(NDR_ERR_DIMS,
-                  "%s: its %s counts '%.80s' in the calendar '%.40s', which are no dates: months and years have one "
-                  "length in few calendars, and the date and the calendar must exist",
-                  dataset->where, dim, u->units, u->calendar ? u->calendar : "standard");
+  char flaw[NDR_TIME_FLAW];
+  ndr_time_units_flaw(u->units, u->calendar, flaw);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s counts '%.80s' in the calendar '%.40s', which are no dates: %s",
+                  dataset->where, dim, u->units, u->calendar ? u->calendar : "standard", flaw);
 }
 
 static ndr_status read_units(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/cf/attributes.h"
 #include "h5/cf/coordinates.h"
 #include "h5/file/dtype.h"
 #include "h5/run/job/host.h"
@@ -288,8 +289,8 @@ void ndr_addition_settle(ndr_h5_writer *writer, ndr_addition *a) {
   map_dims(a);
   a->label.remarks = &writer->remarks;
   writer->scales.in_groups = strchr(a->name, '/') != NULL;
-  if (a->located < 0) { /* weights do not count for valid */
-    a->label.comment = a->label.op == NDR_VALID ? writer->condition : writer->comment;
+  if (a->located < 0) {
+    a->label.comment = ndr_cf_attributes_is_weighted(a->label.op) ? writer->comment : writer->condition;
     a->label.where = writer->where;
     a->label.array_sources = &writer->array_sources;
     a->label.weight_units = writer->weight_units;

@@ -46,8 +46,9 @@ static ndr_status take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset)
   return ndr_hdf_check_numbers(dataset);
 }
 
+/* `reduced`: the groups in which the dataset is reduced, or NULL. */
 static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given,
-                            bool for_condition) {
+                            const ndr_h5_groups *reduced, bool for_condition) {
   char what[NDR_PAIR_TEXT];
   if (operands->array_count == NDR_MOST_BESIDES)
     return ndr_fail(NDR_ERR_ARGUMENT, "more than %d arrays beside the dataset, those that a condition names included",
@@ -60,7 +61,9 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
     NDR_TRY(take_dataset(array, given->dataset));
   else
     NDR_TRY(take_tensor(array, given->tensor, what));
-  return ndr_pair(array, dataset, given->dims, what);
+  const ndr_h5_groups *groups = given->groups;
+  bool left_out = groups && reduced && reduced->how == NDR_GROUPING_TIME && reduced->dim == groups->dim;
+  return ndr_pair(array, dataset, &(ndr_pairing){given->dims, groups, left_out, what});
 }
 
 /* The problem reads an operand more: the array, or what a condition computes. */
@@ -127,7 +130,8 @@ static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset
     NDR_TRY(ndr_sized_read(options->operands[i], &given, sizeof given, "operand", "NDR_H5_OPERAND_INIT"));
     bool strange = (int)given.role < NDR_WHERE || (int)given.role > NDR_WITH;
     if (given.role != role && !(strange && role == NDR_WHERE)) continue;
-    NDR_TRY(add_array(operands, dataset, &given, options->where && role == NDR_WITH && *found >= wanted));
+    bool for_condition = options->where && role == NDR_WITH && *found >= wanted;
+    NDR_TRY(add_array(operands, dataset, &given, options->groups, for_condition));
     ++*found;
     if (role == NDR_WHERE && *found > 1)
       return ndr_fail(NDR_ERR_ARGUMENT, "there are two operands with the role where");
@@ -145,7 +149,7 @@ static ndr_status add_own_weights(ndr_besides *operands, const ndr_h5_dataset *d
   given.tensor = options->weights;
   given.dims = options->weight_dims;
   if (!given.dims) return ndr_fail(NDR_ERR_DIMS, "the weights have no dims: weight_dims is a null pointer");
-  NDR_TRY(add_array(operands, dataset, &given, false));
+  NDR_TRY(add_array(operands, dataset, &given, NULL, false));
   return add_weights(operands);
 }
 

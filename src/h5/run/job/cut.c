@@ -130,6 +130,7 @@ static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *datas
     int d = array->dims[i];
     bool done = false;
     const ndr_h5_dataset *file = d >= 0 && dataset->part_count ? dataset->parts[0] : dataset;
+    if (array->steps && i == array->step_dim) d = -1;
     c->cuts[i] = d >= 0 && ndr_cut_is_part(dataset, d) && is_whole(array, i) && array->shape[i] == file->extent[d];
     if (c->cuts[i] && ndr_cut_is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
     c->cuts[i] = c->cuts[i] && !done;

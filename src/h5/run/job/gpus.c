@@ -29,7 +29,7 @@ static ndr_status bring_once(const ndr_job *job, const ndr_uploader *uploader, v
   for (int i = 0; job->operands && i < job->operands->array_count; i++) {
     const ndr_beside *array = &job->operands->arrays[i];
     size_t bytes = (size_t)ndr_beside_count(array) * ndr_dtype_bytes(array->dtype);
-    if (!array->once || bytes == 0) continue;
+    if (!ndr_beside_is_brought_whole(array) || bytes == 0) continue;
     NDR_TRY(ndr_memory_allocate(uploader->device, bytes, &once[i]));
     NDR_TRY(ndr_copy(uploader->device, once[i], array->memory, bytes, uploader->stream));
     NDR_TRY(ndr_stream_wait(uploader->device, uploader->stream));
@@ -65,7 +65,7 @@ static ndr_status bring(const ndr_gpus *g, ndr_uploader *uploader, int i, const 
   int64_t bytes = ndr_beside_elements(array, &box) * (int64_t)ndr_dtype_bytes(array->dtype);
   void *here;
   *there = g->once[uploader - g->job->uploaders][i];
-  if (array->once) return NDR_OK;
+  if (ndr_beside_is_brought_whole(array)) return NDR_OK;
   ndr_beside_gather(array, slab, slab, data, array->gathered ? (char *)data + array->gathered : NULL, &here);
   if (i == operands->weights) NDR_TRY(ndr_besides_weigh(operands, slab, here));
   return ndr_uploader_copy_beside(uploader, place, here, bytes, there);

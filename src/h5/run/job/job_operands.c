@@ -10,8 +10,9 @@ static int64_t bytes_of(const ndr_beside *array) {
                                                                                                          : bytes;
 }
 
-/* Whether the array lacks a dim of the dataset, so that several slabs read the same of it. */
+/* Whether several slabs read the same of the array: it lacks a dim of the dataset, or groups share its steps. */
 static bool is_repeated(const ndr_job *job, const ndr_beside *array) {
+  if (array->steps) return true;
   bool along[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < array->ndim; i++)
     if (array->dims[i] >= 0) along[array->dims[i]] = true;
@@ -45,16 +46,21 @@ int64_t ndr_job_operands_scratch(const ndr_job *job, int threads) {
   return all;
 }
 
-/* Before it is copied to a GPU, the host gathers a series from its files and turns what lies in reverse. */
+/* Before it is copied to a GPU, the host gathers a series from its files, turns what lies in reverse, and repeats steps
+ * that groups share. */
 static bool is_gathered(const ndr_slabs *slabs, const ndr_beside *array) {
-  return slabs->on_gpu && !array->once && (array->part_count > 1 || ndr_beside_is_turned(array));
+  if (!slabs->on_gpu) return false;
+  return array->steps || (!array->once && (array->part_count > 1 || ndr_beside_is_turned(array)));
 }
 
 static void describe(ndr_slabs *slabs, int i, const ndr_beside *array) {
   for (int k = 0; k < array->ndim; k++)
     if (array->dims[k] >= 0) slabs->besides[i].along[array->dims[k]] = true;
-  if (!array->once || !slabs->on_gpu) slabs->besides[i].leaf_bytes = (int64_t)ndr_dtype_bytes(array->dtype);
-  if (!array->once) slabs->besides[i].slot_bytes = ndr_beside_slot_bytes(array) * (is_gathered(slabs, array) ? 2 : 1);
+  const int64_t bytes = array->dataset ? ndr_beside_slot_bytes(array) : 0;
+  if (!ndr_beside_is_brought_whole(array) || !slabs->on_gpu)
+    slabs->besides[i].leaf_bytes = (int64_t)ndr_dtype_bytes(array->dtype);
+  if (!array->once) slabs->besides[i].slot_bytes += bytes;
+  if (is_gathered(slabs, array)) slabs->besides[i].slot_bytes += bytes;
 }
 
 /* The mask, which no slot holds, comes last. */
@@ -90,7 +96,7 @@ int64_t ndr_job_place_operands(ndr_job *job, int64_t slab_bytes) {
     int64_t bytes = most_bytes(job, i, ndr_slabs_beside_bytes);
     array->place = place;
     place += bytes;
-    array->gathered = is_gathered(&job->slabs[0], array) ? array->place + bytes / 2 : 0;
+    array->gathered = is_gathered(&job->slabs[0], array) ? array->place + (array->once ? 0 : bytes / 2) : 0;
     job->operand_bytes[i] = most_bytes(job, i, ndr_slabs_operand_bytes);
   }
   if (operands->condition.op) job->mask_bytes = most_bytes(job, operands->array_count, ndr_slabs_operand_bytes);

@@ -28,7 +28,8 @@ void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem) {
 
 DLTensor ndr_besides_tensor(const ndr_besides *operands, const ndr_beside_place *at, int i, int64_t *strides) {
   const ndr_beside *array = &operands->arrays[i];
-  DLTensor tensor = ndr_beside_tensor(array, at->slab, at->x->ndim, at->elements[i], at->whole && array->once, strides);
+  bool whole = at->whole && ndr_beside_is_brought_whole(array);
+  DLTensor tensor = ndr_beside_tensor(array, at->slab, at->x->ndim, at->elements[i], whole, strides);
   tensor.device = at->x->device;
   return tensor;
 }

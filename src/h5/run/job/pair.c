@@ -1,11 +1,13 @@
 /* See pair.h. */
 #include "h5/run/job/pair.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "h5/file/dims.h"
 #include "h5/run/job/cut.h"
 #include "h5/run/job/pair_coordinates.h"
+#include "h5/run/job/pair_groups.h"
 
 /* The only one of the names that is this one; -1 if there is none, or several are. */
 static int find_name(int count, const char *const *names, const char *name) {
@@ -18,6 +20,11 @@ static int find_name(int count, const char *const *names, const char *name) {
   return found;
 }
 
+/* Whether the array has one step for each group along dim i. */
+static bool is_grouped(const ndr_beside *array, int i) {
+  return array->steps && i == array->step_dim;
+}
+
 /* By names, if each dim that is longer than 1 has one that tells it from all others on both sides. */
 static bool pair_names(ndr_beside *array, const ndr_h5_info *info) {
   if (!array->dataset) return false;
@@ -25,6 +32,7 @@ static bool pair_names(ndr_beside *array, const ndr_h5_info *info) {
   for (int i = 0; i < array->ndim; i++) {
     int d = find_name(info->ndim, info->dim_names, names[i]);
     if (d >= 0 && find_name(array->ndim, names, names[i]) != i) return false;
+    if (is_grouped(array, i)) d = array->dims[i];
     if (d < 0 && array->shape[i] != 1) return false;
     array->dims[i] = d;
   }
@@ -62,21 +70,28 @@ static ndr_status take_dims(ndr_beside *array, const ndr_h5_info *info, const in
   return NDR_OK;
 }
 
+/* Both have times: the array may be a climatology. */
+static bool may_be_of_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d) {
+  return ndr_h5_dates(array, i, 0, NULL, NULL) == NDR_OK && ndr_h5_dates(dataset, d, 0, NULL, NULL) == NDR_OK;
+}
+
 static ndr_status fail_size(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
   char called[NDR_DIM_TEXT], hint[NDR_PART_HINT] = "";
   const int d = array->dims[i];
   const int64_t has = array->shape[i], wanted = dataset->info.shape[d];
   if (array->dataset) ndr_coordinates_hint_part(&(ndr_paired_dims){dataset, d, array->dataset, i, NULL}, hint);
   const char *part = *hint ? hint : array->dataset && has > wanted ? "; /PATH[START:STOP] is a part of it" : "";
-  return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s", what, (long long)has,
-                  ndr_dim_text(d, dataset->info.dim_names, called), (long long)wanted, part);
+  const bool grouped = array->dataset && has < wanted && may_be_of_groups(array->dataset, i, dataset, d);
+  return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s%s", what, (long long)has,
+                  ndr_dim_text(d, dataset->info.dim_names, called), (long long)wanted, part,
+                  grouped ? "; ndr_h5_operand.groups pairs groups, such as months" : "");
 }
 
 /* What has size 1 is repeated. */
 static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   for (int i = 0; i < array->ndim; i++) {
     int d = array->dims[i];
-    if (d < 0 || array->shape[i] == dataset->info.shape[d]) continue;
+    if (d < 0 || array->shape[i] == dataset->info.shape[d] || is_grouped(array, i)) continue;
     if (array->shape[i] != 1) return fail_size(array, i, dataset, what);
     array->dims[i] = -1;
   }
@@ -142,7 +157,7 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
   if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
-    if (d < 0 || array->by_place[i] || has_any_place(array, i, dataset)) continue;
+    if (d < 0 || array->by_place[i] || is_grouped(array, i) || has_any_place(array, i, dataset)) continue;
     if (!array->cut_along[i] || !ndr_cut_is_sides(dataset, d)) {
       NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
       continue;
@@ -157,13 +172,29 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
   return NDR_OK;
 }
 
-ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int *given, const char *what) {
+static ndr_status pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   const ndr_h5_info *info = &dataset->info;
-  if (given) NDR_TRY(take_dims(array, info, given, what));
-  if (given || pair_names(array, info))
-    NDR_TRY(ndr_beside_cut(array, dataset, what));
+  if (how->dims) NDR_TRY(take_dims(array, info, how->dims, how->what));
+  if (how->dims || pair_names(array, info))
+    NDR_TRY(ndr_beside_cut(array, dataset, how->what));
   else
-    NDR_TRY(align(array, info, what));
-  NDR_TRY(check_sizes(array, dataset, what));
-  return pair_steps(array, dataset, what);
+    NDR_TRY(align(array, info, how->what));
+  NDR_TRY(check_sizes(array, dataset, how->what));
+  return pair_steps(array, dataset, how->what);
+}
+
+/* An array that cannot be paired step by step may be one of groups. What was found so far, is dropped. */
+ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
+  const ndr_beside unpaired = *array;
+  if (how->groups && how->groups->how != NDR_GROUPING_TIME)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: its groups by %s are not of times", how->what, how->groups->by);
+  if (how->groups) NDR_TRY(ndr_h5_groups_check(how->groups, dataset));
+  ndr_status status = pair(array, dataset, how);
+  int i = how->groups && array->dataset && !how->dims ? ndr_pair_groups_dim(&unpaired, dataset, how->groups) : -1;
+  if (status != NDR_ERR_DIMS || i < 0) return status;
+  free(array->cut);
+  *array = unpaired;
+  array->dims[i] = how->groups->dim;
+  NDR_TRY(ndr_pair_groups(array, i, how->groups, how->left_out, how->what));
+  return pair(array, dataset, how);
 }

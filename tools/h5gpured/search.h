@@ -1,0 +1,51 @@
+/* Shared by besides*.c: what is known while the arrays beside a dataset are found, and the parts of finding them.
+ * Functions that return bool have complained where they return false, unless they begin with "Whether". */
+#ifndef H5GPURED_SEARCH_H
+#define H5GPURED_SEARCH_H
+
+#include "h5gpured/weights.h"
+
+/* What an array is found for. */
+typedef struct {
+  const h5gpured_options *options;
+  const ndr_h5_dataset *dataset;
+  const ndr_h5_info *info;
+  const char *where; /* names the dataset in complaints */
+  besides *b;
+} search;
+
+/* ---- Operands and complaints (search.c) ------------------------------------------------------------------------- */
+
+/* Complain of a lack of memory; of the library's last error, with the option that the array was named by; and of one
+ * that begins with the dataset. Always false. */
+bool search_fail_memory(const search *s);
+bool search_refuse(const search *s, const char *option);
+bool search_refuse_reason(const search *s, const char *option);
+
+/* Adds an operand, which is empty; NULL after a complaint that there are too many. */
+ndr_h5_operand *search_add(const search *s, ndr_role role);
+
+/* ---- Coordinates (besides_coordinates.c) ------------------------------------------------------------------------- */
+
+/* The only dim of that name that has coordinates; -1 if there is none. Adds these, as the array `name`. */
+int search_find_dim(const search *s, const char *name);
+bool search_add_coordinate(const search *s, const char *name, int d);
+
+/* The dim of DIM:cos and DIM:days, as --weights has them; -1: the text is something else. Adds what the text says of
+ * that dim. */
+int search_find_weighed_dim(const search *s, const char *text);
+bool search_add_weighed(const search *s, const char *name, int d, const char *text);
+
+/* ---- Groups (besides_groups.c) ----------------------------------------------------------------------------------- */
+
+/* Makes the groups of --pair-by, or of --by where these are of times, by which an array of --with may be paired. */
+bool search_make_groups(const search *s);
+
+/* Whether the array has one step for each group, as a climatology has: along a dim of the same name, with times, or
+ * along one that has the key's name. It is then the same to pair it by groups and, where that can be done, by steps. */
+bool search_is_of_groups(const search *s, const ndr_h5_dataset *array);
+
+/* Notes that array i is of groups, and says so of its source: "clim.nc:/tas by time:month". */
+bool search_note_groups(const search *s, int i);
+
+#endif

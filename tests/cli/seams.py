@@ -233,8 +233,46 @@ def check_two_seams(folder):
             assert out["longitude"][...].tolist() == [165, 180, 195], out["longitude"][...]
 
 
+def check_stages(folder):
+    """Windows along the longitudes are reduced in stages, one of which has the seam."""
+    with h5py.File(folder.file("long.nc"), "w") as file:
+        lon = make_scale(file, "lon", LON, units="degrees_east")
+        x = file.create_dataset("x", (len(LON), 6 << 20), "i1", chunks=(1, 6 << 20), compression=1)
+        for i in range(len(LON)):
+            x[i] = i
+        x.dims[0].attach_scale(lon)
+    job = ("long.nc:/x[lon=90:75]", "--coarsen", "lon=4", "--op", "max")
+    assert " stages" in folder.run(*job, "--explain", "-q", "-o", "out.nc", "--overwrite")[1]
+    with h5py.File(folder.file("out.nc")) as out:
+        rows = np.roll(np.arange(len(LON)), -6).reshape(-1, 4).max(1)
+        assert (out["x"][:, ::99991] == rows[:, None]).all(), out["x"][:, 0]
+
+
+def check_files_along_longitudes(folder):
+    """Files that follow each other along the longitudes, the first of which has the seam."""
+    make(folder)
+    index = [21, 22, 23, 0, 2, 3, 4]
+    series = ("--concat", "lon", "a2001.nc:/x[lon=-45:10]", "a2001.nc:/x[lon=30:60]")
+    with folder.reduce(*series, "-d", "time", "--op", "sum") as out:
+        same(out["x"][...], whole("a")[:DAYS][..., index].sum(0), "files along lon")
+        lon = np.array([-45, -30, -15, 0, 30, 45, 60])
+        same(out["lon"][...], lon, "their longitudes")
+        same(out["lon_bnds"][...], np.stack([lon - 7.5, lon + 7.5], 1), "their bounds")
+
+
+def check_cells(folder):
+    """What lies in another order than the cells of another file does not name its areas."""
+    make(folder)
+    with h5py.File(folder.file("a2001.nc"), "a") as file:
+        file["x"].attrs["cell_measures"] = "area: elsewhere"
+    for part, kept in (("", True), ("[lon=180:179]", False), ("[lon=-40:70]", False)):
+        with folder.reduce(f"a2001.nc:/x{part}", "-d", "time") as out:
+            assert ("cell_measures" in out["x"].attrs) == kept, part
+
+
 CHECKS = [check_files_that_follow_each_other, check_files_that_are_stacked, check_all_variables, check_groups_and_scans,
-          check_what_is_read_beside, check_bits, check_two_seams]
+          check_what_is_read_beside, check_bits, check_two_seams, check_stages,
+          check_files_along_longitudes, check_cells]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -326,8 +326,8 @@ char *ndr_cf_variable_origin(const ndr_cf_variable *v) {
   if (!text) return NULL;
   size_t length = (size_t)snprintf(text, capacity, "%s in %d to %s", whole->where, v->count, last->file);
   for (int d = 0; d < whole->info.ndim; d++)
-    length += (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld to %lld at %.17g",
-                               (long long)whole->from[d], (long long)whole->step[d], (long long)whole->info.shape[d],
-                               (long long)whole->seam[d].at, whole->turn[d]);
+    length +=
+        (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld at %.17g", (long long)whole->from[d],
+                         (long long)whole->step[d], (long long)whole->info.shape[d], whole->turn[d]);
   return text;
 }

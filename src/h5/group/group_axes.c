@@ -29,10 +29,9 @@ static const char *text_of(const char *text) {
 
 static void put_dims(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
   for (int d = dim; d < dim + ndim; d++)
-    fprintf(to, "\n%s\n%s\n%lld %lld %lld %lld %a %lld %lld %a", text_of(dataset->names[d]),
-            text_of(dataset->scales[d]), (long long)dataset->info.shape[d], (long long)dataset->extent[d],
-            (long long)dataset->from[d], (long long)dataset->step[d], dataset->turn[d], (long long)dataset->seam[d].at,
-            (long long)dataset->seam[d].from, dataset->seam[d].turn);
+    fprintf(to, "\n%s\n%s\n%lld %lld %lld %lld %a", text_of(dataset->names[d]), text_of(dataset->scales[d]),
+            (long long)dataset->info.shape[d], (long long)dataset->extent[d], (long long)dataset->from[d],
+            (long long)dataset->step[d], dataset->turn[d]);
 }
 
 static bool put_dataset(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {

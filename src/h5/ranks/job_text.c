@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/seam.h"
 #include "h5/structure/structure.h"
 
 /* The text of a job for GPUs begins so. */
@@ -28,12 +27,9 @@ static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
     print_file(to, dataset);
   }
   for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
-  for (int d = 0; d < dataset->info.ndim; d++) {
+  for (int d = 0; d < dataset->info.ndim; d++)
     fprintf(to, "%lld+%lldx%lld ", (long long)dataset->from[d], (long long)dataset->info.shape[d],
             (long long)dataset->step[d]);
-    if (ndr_has_seam(dataset, d))
-      fprintf(to, "from %lld on at %lld ", (long long)dataset->seam[d].at, (long long)dataset->seam[d].from);
-  }
 }
 
 static void print_besides(FILE *to, const ndr_h5_options *o) {

@@ -212,9 +212,8 @@ static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *sou
   char part[256];
   int d = ndr_scales_dim(from), files = d == source->series_dim ? source->part_count : 0;
   const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
-  snprintf(part, sizeof part, " %d from %lld by %lld in %d at %.17g to %lld%s%.120s", scale ? 0 : d,
-           (long long)source->from[d], (long long)source->step[d], files, source->turn[d],
-           (long long)source->seam[d].at,
+  snprintf(part, sizeof part, " %d from %lld by %lld in %d at %.17g%s%.120s", scale ? 0 : d, (long long)source->from[d],
+           (long long)source->step[d], files, source->turn[d],
            ndr_scales_is_kept(from) ? ""
            : from < 0               ? " reduced"
                                     : " by ",

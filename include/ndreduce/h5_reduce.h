@@ -171,8 +171,9 @@ typedef struct ndr_h5_progress {
  * their calendars have the same dates; those that cannot be decoded must be the same numbers of the same units and
  * calendar. Other coordinates may differ by a thousandth of a step or by what their dtypes round off, and longitudes by
  * whole turns as well. An array whose file has the same coordinates in reverse is turned, but not along the dim of a
- * series. Otherwise the call fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates do not count along a dim that is repeated, of which the
- * array's own part leaves one step of several, or of which its file has one step and the dataset's has several.
+ * series. Otherwise the call fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates
+ * do not count along a dim that is repeated, of which the array's own part leaves one step of several, or of which its
+ * file has one step and the dataset's has several.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.

@@ -121,8 +121,7 @@ typedef struct ndr_h5_info {
  *                then has 350 to 370, as it has -10 to 10 for lon=-10:10. A whole turn is all of a region, as it is
  * They are in the units of the file, and unpacked even where the dataset is opened raw. Fails with NDR_ERR_PARSE on
  * text that is no part, and with NDR_ERR_DIMS on a dim that is not there or has no coordinates, on coordinates that
- * nothing is selected by, and where the elements do not lie together. A part on both sides of a seam cannot be one of a
- * series.
+ * nothing is selected by, and where the elements do not lie together.
  *
  * On success *dataset must be given to ndr_h5_close; on failure it is NULL. Fails with NDR_ERR_FILE on all that is
  * wrong with the file, and with NDR_ERR_DTYPE on elements that are no numbers and on netCDF dimensions without

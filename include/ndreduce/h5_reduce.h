@@ -163,17 +163,17 @@ typedef struct ndr_h5_progress {
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
  * others it has the dataset's size. If its dims are given or found by names, it may also have the size of the whole dim
- * in the file of which the dataset is a part: the same part of the array is then read. The part of longitudes is found
- * by its coordinates, wherever the array's file begins.
+ * in the file of which the dataset is a part: the same part of the array is then read. Longitudes, all of them or a
+ * part, are found by their coordinates, wherever the array's file begins, eastwards or westwards.
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
  * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and
  * their calendars have the same dates; those that cannot be decoded must be the same numbers of the same units and
  * calendar. Other coordinates may differ by a thousandth of a step or by what their dtypes round off, and longitudes by
  * whole turns as well. An array whose file has the same coordinates in reverse is turned, but not along the dim of a
- * series, nor where a part of either crosses the seam of longitudes. Otherwise the call fails with NDR_ERR_DIMS, and
- * its sentence names the first place that differs. Coordinates do not count along a dim that is repeated, of which the
- * array's own part leaves one step of several, or of which its file has one step and the dataset's has several.
+ * series. Otherwise the call fails with NDR_ERR_DIMS, and its sentence names the first place that differs. Coordinates
+ * do not count along a dim that is repeated, of which the array's own part leaves one step of several, or of which its
+ * file has one step and the dataset's has several.
  *
  * Of an array with `groups` the coordinates say which step is of which group, in any order, of any years for groups of
  * all years. Each group that the dataset has must be there, once; it may have others. The dim may also have the name of

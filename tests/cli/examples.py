@@ -87,7 +87,7 @@ def expected(folder, command):
     if "january.nc" in command:
         return {"tas": x[::12].mean(0)}
     if "time=2000-02" in command:
-        return {"tas": tas(folder, "tas_2000.nc", "tas_2001.nc")[1:17, 4:5].mean(0)}
+        return {"tas": tas(folder, "tas_2000.nc", "tas_2001.nc")[1:17, 4:5][..., [7, 0, 1]].mean(0)}
     return {"tas": tas(folder, "tas_1901.nc", "tas_1902.nc").mean(0)}
 
 

@@ -22,20 +22,25 @@ JOBS = (
     ["a.nc:/packed", "-d", "time", "--op", "sum"],
     ["--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", "mean"],
     ["--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "lat", "--op", "mean"],
+    ["--concat", "time", "a.nc:/x[lon=-70:60]", "b.nc:/x[lon=-70:60]", "-d", "time", "--op", "mean,std"],
+    ["--concat", "time", "--select", "time=2003:, lon=-70:60", "a.nc:/x", "b.nc:/x", "-d", "lat,lon", "--weights", "lat:cos", "--op", "mean"],
+    ["a.nc:/x[lon=-90:100]", "--with", "y=west.nc:/x", "-d", "time", "--op", "dot(x, y): s += x * y -> s"],
     ["a.nc:/never", "-d", "0", "--op", "sum"],
     ["a.nc:/flat", "--op", "sum,std"],
     ["a.nc:/none", "-d", "0", "--op", "sum"],
 )
 
 
-def make_file(path, days, seed):
+def make_file(path, days, seed, west=0):
     values = numpy.random.default_rng(seed)
     with h5py.File(path, "w") as file:
         time = file.create_dataset("time", data=numpy.arange(days, dtype="i4") + (0 if seed == 1 else 3000))
         time.attrs["units"] = "days since 2001-01-01"
         lat = file.create_dataset("lat", data=numpy.linspace(-80, 80, 37))
-        time.make_scale("time")
-        lat.make_scale("lat")
+        lon = file.create_dataset("lon", data=(numpy.arange(41) - west) * 360 / 41)
+        lon.attrs["units"] = "degrees_east"
+        for name, scale in (("time", time), ("lat", lat), ("lon", lon)):
+            scale.make_scale(name)
         x = file.create_dataset("x", data=values.standard_normal((days, 37, 41)).astype("f4"), chunks=(24, 20, 41),
                                 compression="gzip", compression_opts=1)
         packed = file.create_dataset("packed", data=values.integers(-9000, 9000, (days, 37), "i2"), chunks=(50, 10))
@@ -43,6 +48,7 @@ def make_file(path, days, seed):
         for dataset in (x, packed):
             dataset.dims[0].attach_scale(time)
             dataset.dims[1].attach_scale(lat)
+        x.dims[2].attach_scale(lon)
         file.create_dataset("never", (300, 5), "f8", chunks=(10, 5))
         file.create_dataset("flat", data=values.standard_normal(3000000))
         file.create_dataset("none", (0, 4), "f4", chunks=(1, 4), maxshape=(None, 4))
@@ -51,6 +57,7 @@ def make_file(path, days, seed):
 def make_files(_tool, folder, _problems):
     make_file(os.path.join(folder, "a.nc"), 2200, 1)
     make_file(os.path.join(folder, "b.nc"), 100, 2)
+    make_file(os.path.join(folder, "west.nc"), 2200, 1, 20)
 
 
 def run(tool, folder, *words):

@@ -7,6 +7,7 @@
 #include "h5/cf/values.h"
 #include "h5/file/attributes.h"
 #include "h5/file/netcdf.h"
+#include "h5/file/seam.h"
 
 #define MOST_TEXT ((int64_t)64 << 20)
 
@@ -96,15 +97,16 @@ ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool t
 
 bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d) {
   bool series = dataset->part_count > 0 && d == dataset->series_dim;
-  return series ? dataset->axis == NDR_AXIS_CONVERTED : dataset->turn[d] != 0;
+  return series ? dataset->axis == NDR_AXIS_CONVERTED : dataset->turn[d] != 0 || ndr_has_seam(dataset, d);
 }
 
 /* The scale of a part and its elements that are selected; false where there is none, or it cannot be read. */
-static bool open_selected(const ndr_h5_dataset *part, int d, bool texts, hid_t *scale, hid_t *space) {
+static bool open_selected(const ndr_h5_dataset *part, int d, const ndr_run *run, bool texts, hid_t *scale,
+                          hid_t *space) {
   *space = H5I_INVALID_HID;
   if (ndr_hdf_open_scale(part, d, texts, scale) != NDR_OK || *scale < 0) return false;
   *space = H5Dget_space(*scale);
-  return ndr_hdf_select(*space, scale_dims(part, d), &part->from[d], &part->step[d], &part->info.shape[d]);
+  return ndr_hdf_select(*space, scale_dims(part, d), &run->from, &part->step[d], &run->count);
 }
 
 static void close_selected(hid_t scale, hid_t space) {
@@ -112,11 +114,13 @@ static void close_selected(hid_t scale, hid_t space) {
   if (scale >= 0) H5Dclose(scale);
 }
 
+/* A part without a seam: else its coordinates are converted. */
 static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
   hsize_t count = (hsize_t)part->info.shape[d];
+  const ndr_run run = {0, part->info.shape[d], part->from[d], 0};
   hid_t scale, from;
   if (count == 0) return true;
-  bool good = open_selected(part, d, H5Tget_class(type) == H5T_STRING, &scale, &from);
+  bool good = open_selected(part, d, &run, H5Tget_class(type) == H5T_STRING, &scale, &from);
   hid_t to = good ? H5Screate_simple(1, &count, NULL) : H5I_INVALID_HID;
   good = to >= 0 && H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
   if (to >= 0) H5Sclose(to);
@@ -153,7 +157,8 @@ void ndr_hdf_forget_coordinates(ndr_h5_dataset *part) {
 }
 
 static ndr_kept_values *find_kept(const ndr_h5_dataset *part, int d, bool raw) {
-  return part->kept && part->kept->of == part && part->kept->d == d && !raw ? part->kept : NULL;
+  bool keeps = part->kept && part->kept->of == part && part->kept->d == d;
+  return keeps && !raw && !ndr_has_seam(part, d) ? part->kept : NULL;
 }
 
 /* Those of the part, which may be smaller than when they were read. */
@@ -179,19 +184,34 @@ static void keep(ndr_kept_values *kept, const ndr_h5_dataset *part, const double
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static ndr_status read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
+static ndr_status read_run(const ndr_h5_dataset *part, int d, const ndr_run *run, bool raw, double *values) {
   hid_t scale, space;
   ndr_misfit misfit = {.name = NULL};
-  ndr_kept_values *kept = find_kept(part, d, raw);
-  if (part->info.shape[d] == 0 || (kept && take_kept(kept, part, values))) return NDR_OK;
-  bool good = open_selected(part, d, false, &scale, &space) &&
-              ndr_values_read(scale, raw, space, part->info.shape[d], values, &misfit);
+  bool good = open_selected(part, d, run, false, &scale, &space) &&
+              ndr_values_read(scale, raw, space, run->count, values, &misfit);
   close_selected(scale, space);
   if (misfit.name)
     return ndr_fail(NDR_ERR_FILE, "%s: the coordinates %s cannot be read: their attribute %s %s", part->where,
                     part->names[d] ? part->names[d] : "of a dim", misfit.name, misfit.what);
-  if (good && kept) keep(kept, part, values);
   return good ? NDR_OK : ndr_hdf_fail_coordinates(part);
+}
+
+static ndr_status read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
+  ndr_run runs[2];
+  ndr_kept_values *kept = find_kept(part, d, raw);
+  if (part->info.shape[d] == 0 || (kept && take_kept(kept, part, values))) return NDR_OK;
+  const int count = ndr_seam_runs(part, d, 0, part->info.shape[d], runs);
+  for (int i = 0; i < count; i++) NDR_TRY(read_run(part, d, &runs[i], raw, values + runs[i].begin));
+  if (kept) keep(kept, part, values);
+  return NDR_OK;
+}
+
+/* Adds the turns of longitudes. */
+static void turn_values(const ndr_h5_dataset *part, int d, double *values) {
+  ndr_run runs[2];
+  const int count = ndr_seam_runs(part, d, 0, part->info.shape[d], runs);
+  for (int r = 0; r < count; r++)
+    for (int64_t i = 0; i < runs[r].count && runs[r].turn != 0; i++) values[runs[r].begin + i] += runs[r].turn;
 }
 
 ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool raw, double *values) {
@@ -203,7 +223,7 @@ ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool 
     NDR_TRY(read_values(parts[p], d, raw && !converts, values));
     for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
       values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
-    for (int64_t i = 0; i < size && parts[p]->turn[d] != 0; i++) values[i] += parts[p]->turn[d];
+    turn_values(parts[p], d, values);
     values += size;
   }
   return NDR_OK;

@@ -96,7 +96,7 @@ static ndr_status join_scale(ndr_h5_dataset *series, hid_t described, const ndr_
   ndr_status status = alike ? NDR_OK : dates_alike(first, &own, part, series->series_dim, &alike);
   if (!same && part->raw)
     series->axis = NDR_AXIS_NONE;
-  else if (!same || part->turn[series->series_dim] != 0)
+  else if (!same || ndr_hdf_is_converted(part, series->series_dim))
     series->axis = NDR_AXIS_CONVERTED;
   if (status == NDR_OK && !alike) status = fail_units(series, first, part, &own);
   ndr_scale_units_free(&own);

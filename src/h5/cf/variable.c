@@ -6,6 +6,7 @@
 
 #include "h5/cf/values.h"
 #include "h5/file/attributes.h"
+#include "h5/file/seam.h"
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the variables that describe it", source->where);
@@ -68,8 +69,10 @@ static ndr_status open_piece(const ndr_h5_dataset *source, const char *name, ndr
 }
 
 static bool same_cut(const ndr_h5_dataset *source, int a, int b) {
+  const ndr_seam *x = &source->seam[a], *y = &source->seam[b];
   return source->from[a] == source->from[b] && source->step[a] == source->step[b] &&
-         source->turn[a] == source->turn[b] && source->info.shape[a] == source->info.shape[b];
+         source->turn[a] == source->turn[b] && source->info.shape[a] == source->info.shape[b] && x->at == y->at &&
+         x->from == y->from && x->turn == y->turn;
 }
 
 /* Cuts dim i of a piece as the source's dim *d is cut: the one that is not reduced and has the same scale; -1 if there
@@ -89,10 +92,7 @@ static bool cut_dim(const ndr_h5_dataset *source, const bool *reduced, ndr_h5_da
   }
   if (*d < 0) return !gone;
   if (piece->extent[i] != source->extent[*d]) return false;
-  piece->from[i] = source->from[*d];
-  piece->step[i] = source->step[*d];
-  piece->turn[i] = source->turn[*d];
-  piece->info.shape[i] = source->info.shape[*d];
+  ndr_seam_copy(piece, i, source, *d);
   return true;
 }
 
@@ -190,9 +190,11 @@ ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source
                     source->part_count ? source->series_dim : -1, name, &along));
   if (!v->pieces[0]) return NDR_OK;
   v->whole = *v->pieces[0];
-  bool turned = v->whole.info.ndim > 0 && v->pieces[0]->turn[0] != 0;
+  const ndr_h5_dataset *first = v->pieces[0];
+  bool turned = first->info.ndim > 0 && (first->turn[0] != 0 || ndr_has_seam(first, 0)), inside = along > 0;
   v->converted = bounds && (turned || (along >= 0 && source->axis == NDR_AXIS_CONVERTED));
-  if (v->converted && along > 0) v->fits = false;
+  for (int d = 1; d < first->info.ndim; d++) inside |= ndr_has_seam(first, d);
+  if (v->converted && inside) v->fits = false;
   return v->fits && along >= 0 ? add_other_pieces(v, source, reduced, name, along) : NDR_OK;
 }
 
@@ -222,17 +224,32 @@ int64_t ndr_cf_variable_bytes(const ndr_cf_variable *v, int64_t most) {
   return plain && bytes <= most && texts <= most - bytes ? bytes + texts : most + 1;
 }
 
-static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to, hid_t type, void *data) {
+/* Reads one side of a piece that begins at at[] of the whole. */
+static bool read_side(const ndr_h5_dataset *piece, const ndr_side *side, const int64_t *at, hid_t to, hid_t type,
+                      void *data) {
   int ndim = piece->info.ndim;
-  int64_t shape[NDR_MAX_DIMS];
+  int64_t shape[NDR_MAX_DIMS], place[NDR_MAX_DIMS];
   for (int d = 0; d < ndim; d++) {
-    shape[d] = ndr_hdf_present(piece, d, 0, piece->info.shape[d]);
+    place[d] = at[d] + side->begin[d];
+    shape[d] = ndr_hdf_present(piece, d, side->from[d], side->size[d]);
     if (shape[d] == 0) return true;
   }
   hid_t from = H5Dget_space(piece->id);
-  bool good = ndr_hdf_select(from, ndim, piece->from, piece->step, shape) &&
-              ndr_hdf_select(to, ndim, at, NULL, shape) && H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
+  bool good = ndr_hdf_select(from, ndim, side->from, piece->step, shape) &&
+              ndr_hdf_select(to, ndim, place, NULL, shape) &&
+              H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
   if (from >= 0) H5Sclose(from);
+  return good;
+}
+
+static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to, hid_t type, void *data) {
+  static const int64_t begin[NDR_MAX_DIMS];
+  const int count = ndr_seam_sides(piece, begin, piece->info.shape);
+  bool good = true;
+  for (int i = 0; i < count && good; i++) {
+    const ndr_side side = ndr_seam_side(piece, begin, piece->info.shape, i);
+    good = read_side(piece, &side, at, to, type, data);
+  }
   return good;
 }
 
@@ -252,21 +269,37 @@ static bool fill_whole(const ndr_cf_variable *c, hid_t type, void *data) {
   return good;
 }
 
+/* Reads the values of a run of a piece's first dim; *count becomes how many there are. */
+static bool read_values(const ndr_cf_variable *v, const ndr_h5_dataset *piece, const ndr_run *run, double *values,
+                        int64_t *count) {
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  *count = 1;
+  for (int d = 0; d < piece->info.ndim; d++) {
+    begin[d] = d ? piece->from[d] : run->from;
+    size[d] = d ? piece->info.shape[d] : run->count;
+    *count *= size[d];
+  }
+  if (*count == 0) return true;
+  hid_t from = H5Dget_space(piece->id);
+  bool good = ndr_hdf_select(from, piece->info.ndim, begin, piece->step, size) &&
+              ndr_values_read(piece->id, false, from, *count, values, NULL);
+  if (from >= 0) H5Sclose(from);
+  for (int64_t i = 0; i < *count && good && piece->timed; i++)
+    values[i] = ndr_time_convert(&piece->time, &v->pieces[v->whole.axis_part]->time, values[i]);
+  for (int64_t i = 0; i < *count && good && v->converted; i++) values[i] += run->turn;
+  return good;
+}
+
 bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values) {
   for (int p = 0; p < v->count; p++) {
     const ndr_h5_dataset *piece = v->pieces[p];
-    int64_t count = 1;
-    for (int d = 0; d < piece->info.ndim; d++) count *= piece->info.shape[d];
-    if (count == 0) continue;
-    hid_t from = H5Dget_space(piece->id);
-    bool good = ndr_hdf_select(from, piece->info.ndim, piece->from, piece->step, piece->info.shape) &&
-                ndr_values_read(piece->id, false, from, count, values, NULL);
-    if (from >= 0) H5Sclose(from);
-    if (!good) return false;
-    for (int64_t i = 0; i < count && piece->timed; i++)
-      values[i] = ndr_time_convert(&piece->time, &v->pieces[v->whole.axis_part]->time, values[i]);
-    for (int64_t i = 0; i < count && v->converted && piece->turn[0] != 0; i++) values[i] += piece->turn[0];
-    values += count;
+    ndr_run runs[2] = {{.count = 1}}; /* of a single number */
+    const int parts = piece->info.ndim ? ndr_seam_runs(piece, 0, 0, piece->info.shape[0], runs) : 1;
+    for (int r = 0; r < parts; r++) {
+      int64_t count;
+      if (!read_values(v, piece, &runs[r], values, &count)) return false;
+      values += count;
+    }
   }
   return true;
 }
@@ -288,12 +321,13 @@ bool ndr_cf_variable_read(const ndr_cf_variable *v, hid_t type, void *data) {
 
 char *ndr_cf_variable_origin(const ndr_cf_variable *v) {
   const ndr_h5_dataset *whole = &v->whole, *last = v->pieces[v->count - 1];
-  size_t capacity = strlen(whole->where) + strlen(last->file) + 32 + 80 * NDR_MAX_DIMS;
+  size_t capacity = strlen(whole->where) + strlen(last->file) + 32 + 128 * NDR_MAX_DIMS;
   char *text = malloc(capacity);
   if (!text) return NULL;
   size_t length = (size_t)snprintf(text, capacity, "%s in %d to %s", whole->where, v->count, last->file);
   for (int d = 0; d < whole->info.ndim; d++)
-    length += (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld", (long long)whole->from[d],
-                               (long long)whole->step[d], (long long)whole->info.shape[d]);
+    length +=
+        (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld at %.17g", (long long)whole->from[d],
+                         (long long)whole->step[d], (long long)whole->info.shape[d], whole->turn[d]);
   return text;
 }

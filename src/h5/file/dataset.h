@@ -22,6 +22,14 @@ typedef struct ndr_kept_values {
   double *values; /* NULL: they have not been read */
 } ndr_kept_values;
 
+/* Where the part of a dim goes on at the beginning of an axis that goes round: element `at` of the part lies at index
+ * `from` of the file's dim, and the next ones behind it. seam.h has what follows from that. */
+typedef struct ndr_seam {
+  int64_t at; /* 0: the part has no seam */
+  int64_t from;
+  double turn; /* as that of the dataset, of the elements behind the seam */
+} ndr_seam;
+
 struct ndr_h5_dataset {
   ndr_h5_info info;            /* its pointers are to the members below */
   char *file, *path, *filters; /* path: as users know it */
@@ -40,15 +48,15 @@ struct ndr_h5_dataset {
   size_t element_bytes;         /* in the file */
   int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
   int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
-  double turn[NDR_MAX_DIMS]; /* to be added to the coordinates: whole turns of longitudes */
+  double turn[NDR_MAX_DIMS];   /* to be added to the coordinates: whole turns of longitudes */
+  ndr_seam seam[NDR_MAX_DIMS]; /* where a part goes on around the end of the file's dim */
   /* The part of the extent that the file has. A netCDF variable may have fewer records than its unlimited dim: the rest
    * counts as never written. */
   int64_t stored[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS]; /* the scale of the dim may grow, or, where the dim has none, the dataset */
   bool bare;                    /* a netCDF dimension and no variable */
   ndr_unpack unpack;
-  /* A series of files: datasets that follow each other along a dim. Else part_count is 0. The two sides of a longitude
-   * axis's seam are such a series, too. */
+  /* A series of files: datasets that follow each other along a dim. Else part_count is 0. */
   int part_count, series_dim;
   ndr_h5_dataset **parts;
   ndr_axis_kind axis;
@@ -105,8 +113,8 @@ ndr_status ndr_hdf_fill(const ndr_h5_dataset *dataset, const ndr_unpack *unpack,
 /* Whether the file has less of some dim than the dataset's extent. */
 bool ndr_hdf_is_short(const ndr_h5_dataset *dataset);
 
-/* How many of `size` selected elements of dim d, from index `begin` on, the file has. */
-int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t begin, int64_t size);
+/* How many of `size` elements of dim d, a step apart from index `from` of the file's dim on, the file has. */
+int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t from, int64_t size);
 
 /* Fails if the elements are no numbers, as those of a dataset that was opened with any_type may be. */
 ndr_status ndr_hdf_check_numbers(const ndr_h5_dataset *dataset);

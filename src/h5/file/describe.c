@@ -275,8 +275,8 @@ bool ndr_hdf_is_short(const ndr_h5_dataset *dataset) {
   return false;
 }
 
-int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t begin, int64_t size) {
-  int64_t step = dataset->step[d], left = dataset->stored[d] - dataset->from[d] - begin * step;
+int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t from, int64_t size) {
+  int64_t step = dataset->step[d], left = dataset->stored[d] - from;
   int64_t count = left <= 0 ? 0 : (left - 1) / step + 1;
   return count < size ? count : size;
 }

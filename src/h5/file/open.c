@@ -7,7 +7,6 @@
 #include "h5/file/part.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
-#include "h5/series/join.h"
 #include "h5/structure/structure.h"
 
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
@@ -134,23 +133,22 @@ static ndr_status open_largest(ndr_h5_dataset *dataset) {
 
 /* PATH[PART], or /[PART] of the dataset that no path means, unless something is really called that. text is a copy that
  * is written to. */
-static ndr_status open_text(ndr_h5_dataset *dataset, char *text, ndr_part_rest *rest) {
+static ndr_status open_text(ndr_h5_dataset *dataset, char *text) {
   char *bracket = strrchr(text, '['), *end = text + strlen(text) - 1;
   if (!bracket || *end != ']' || exists(dataset->file_id, text, dataset->links->access))
     return open_named(dataset, text);
   *bracket = *end = 0;
   NDR_TRY(strspn(text, "/") == strlen(text) ? open_largest(dataset) : open_named(dataset, text));
-  return ndr_part_select(dataset, bracket + 1, rest);
+  return ndr_part_select(dataset, bracket + 1);
 }
 
-static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path, ndr_part_rest *rest) {
-  rest->dim = -1;
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
   NDR_TRY(open_file(dataset));
   if (!path) return open_largest(dataset);
   if (!*path) return ndr_fail(NDR_ERR_FILE, "%s: the path of the dataset is empty", dataset->file);
   char *text = strdup(path);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
-  ndr_status status = open_text(dataset, text, rest);
+  ndr_status status = open_text(dataset, text);
   free(text);
   return status;
 }
@@ -188,15 +186,16 @@ static ndr_status heed(const ndr_h5_dataset *dataset, ndr_status status) {
   return ndr_remarks_heed(&dataset->remarks, dataset->where ? dataset->where : dataset->file, status);
 }
 
-static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
-                           const char *along, ndr_part_rest *rest) {
+ndr_status ndr_hdf_open_along(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
+                              const char *along) {
   ndr_hdf_scope scope;
   ndr_h5_dataset *dataset;
+  *opened = NULL;
   NDR_TRY(create(&dataset, file, access));
   dataset->along = along;
   ndr_hdf_enter(&scope, dataset->no_plugins);
   if (dataset->structure) ndr_structure_opens(dataset->structure);
-  ndr_status status = heed(dataset, open_dataset(dataset, path, rest));
+  ndr_status status = heed(dataset, open_dataset(dataset, path));
   ndr_hdf_leave(&scope);
   dataset->along = NULL;
   if (status == NDR_OK)
@@ -206,42 +205,9 @@ static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char
   return status;
 }
 
-/* Opens the dataset again for what the part has behind the seam. All remarks have been made. */
-static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const char *along, const ndr_part_rest *rest,
-                              ndr_h5_dataset **opened) {
-  ndr_h5_access silent = NDR_H5_ACCESS_INIT;
-  ndr_part_rest again;
-  ndr_h5_dataset *second;
-  silent.no_plugins = first->no_plugins;
-  silent.raw = first->raw;
-  silent.allow_external = first->allow_external;
-  silent.any_type = first->any_type;
-  silent.structure = first->structure;
-  NDR_TRY(open_one(&second, first->file, path, &silent, along, &again));
-  ndr_part_cut(second, rest->dim, &rest->run);
-  ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);
-  if (status != NDR_OK) ndr_hdf_close(second);
-  return status;
-}
-
 ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
   if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   return ndr_hdf_open_along(opened, file, path, access, NULL);
-}
-
-ndr_status ndr_hdf_open_along(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
-                              const char *along) {
-  ndr_part_rest rest;
-  ndr_h5_dataset *dataset;
-  *opened = NULL;
-  NDR_TRY(open_one(&dataset, file, path, access, along, &rest));
-  if (rest.dim < 0) {
-    *opened = dataset;
-    return NDR_OK;
-  }
-  ndr_status status = open_behind(dataset, path, along, &rest, opened);
-  if (status != NDR_OK) ndr_hdf_close(dataset);
-  return status;
 }
 
 /* Opens a file to walk through what it holds; where that succeeds, leave_file ends it. */

@@ -8,6 +8,7 @@
 
 #include "h5/cf/angle.h"
 #include "h5/cf/scale_units.h"
+#include "h5/cf/value_range.h"
 #include "h5/cf/variable.h"
 #include "h5/file/attributes.h"
 #include "h5/file/select.h"
@@ -81,11 +82,13 @@ static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selecti
   return ndr_fail(status, "%s; it counts '%.80s', which have no fixed length, and so has no dates", reason, u->units);
 }
 
-void ndr_part_cut(ndr_h5_dataset *dataset, int d, const ndr_index_run *run) {
-  dataset->from[d] = run->from;
+static void cut(ndr_h5_dataset *dataset, int d, const ndr_index_runs *runs) {
+  const ndr_index_run *first = &runs->run[0], *second = runs->count > 1 ? &runs->run[1] : NULL;
+  dataset->from[d] = first->from;
   dataset->step[d] = 1;
-  dataset->info.shape[d] = run->count;
-  dataset->turn[d] = run->shift;
+  dataset->info.shape[d] = first->count + (second ? second->count : 0);
+  dataset->turn[d] = first->shift;
+  if (second) dataset->seam[d] = (ndr_seam){first->count, second->from, second->shift};
 }
 
 /* A file of a series need not have anything of a range along the series: of a period, say. */
@@ -96,7 +99,7 @@ static ndr_status select_nothing(ndr_h5_dataset *dataset, ndr_index_runs *runs) 
   return NDR_OK;
 }
 
-static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s, ndr_part_rest *rest) {
+static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s) {
   ndr_scale_units units;
   ndr_index_runs runs = {.count = -1};
   double turn;
@@ -104,14 +107,8 @@ static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_select
   ndr_status status = find_on_axis(dataset, d, s, &units, turn, &runs);
   ndr_scale_units_free(&units);
   if (status == NDR_ERR_DIMS && runs.count == 0 && is_joined(dataset, d)) status = select_nothing(dataset, &runs);
-  NDR_TRY(status);
-  ndr_part_cut(dataset, d, &runs.run[0]);
-  if (runs.count == 1) return NDR_OK;
-  if (rest->dim >= 0)
-    return ndr_fail(NDR_ERR_DIMS, "%s and %s are both selected across the seam of their axes; select one by index",
-                    dataset->names[rest->dim], dataset->names[d]);
-  *rest = (ndr_part_rest){d, runs.run[1]};
-  return NDR_OK;
+  if (status == NDR_OK) cut(dataset, d, &runs);
+  return status;
 }
 
 /* ---- The part --------------------------------------------------------------------------------------------------- */
@@ -139,14 +136,14 @@ static ndr_status explain_names(const ndr_h5_dataset *dataset, const char *part,
   return ndr_fail(failure, "%s", reason);
 }
 
-static ndr_status apply(ndr_h5_dataset *dataset, const char *part, ndr_part_rest *rest) {
+static ndr_status apply(ndr_h5_dataset *dataset, const char *part) {
   ndr_selection all[NDR_MAX_DIMS];
   ndr_status status = ndr_select_parse(part, dataset->info.ndim, dataset->extent, dataset->info.dim_names, all);
   if (status == NDR_ERR_DIMS) status = explain_names(dataset, part, status);
   NDR_TRY(status);
   for (int d = 0; d < dataset->info.ndim; d++) {
     if (all[d].values) {
-      NDR_TRY(cut_by_values(dataset, d, &all[d], rest));
+      NDR_TRY(cut_by_values(dataset, d, &all[d]));
       continue;
     }
     dataset->from[d] = all[d].from;
@@ -156,10 +153,9 @@ static ndr_status apply(ndr_h5_dataset *dataset, const char *part, ndr_part_rest
   return NDR_OK;
 }
 
-ndr_status ndr_part_select(ndr_h5_dataset *dataset, const char *part, ndr_part_rest *rest) {
+ndr_status ndr_part_select(ndr_h5_dataset *dataset, const char *part) {
   char reason[640];
-  *rest = (ndr_part_rest){.dim = -1};
-  ndr_status status = apply(dataset, part, rest);
+  ndr_status status = apply(dataset, part);
   if (status == NDR_OK) return status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   size_t named = strlen(dataset->where);

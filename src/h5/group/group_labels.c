@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "h5/cf/scale_units.h"
+#include "h5/file/seam.h"
 #include "h5/group/group_make.h"
 #include "h5/run/job/cut.h"
 #include "h5/run/job/job.h"
 #include "h5/run/job/pair_coordinates.h"
-#include "h5/series/join.h"
 
 static ndr_status check_labels(const ndr_h5_dataset *labels) {
   const ndr_h5_info *info = &labels->info;
@@ -77,56 +77,49 @@ static ndr_status fail_size(const ndr_h5_groups *groups, const ndr_h5_dataset *p
                   part->where, (long long)part->info.shape[d]);
 }
 
-/* Sets index[step] to the index of the step's label, for the steps of one file, whose `given` labels begin at begin_at.
- * There is a label for each step, or one for each element of the whole dim; of the latter those of the steps are taken.
- */
+/* Sets index[step] to the index of the step's label, for the steps of one file, whose labels begin at begin_at. There
+ * is a label for each step, or one for each element of the whole dim; of the latter those of the steps are taken. As
+ * many labels as a part that goes all around has steps may be either. */
 static ndr_status place_part(const ndr_h5_groups *groups, const ndr_h5_dataset *part, int d,
-                             const ndr_h5_dataset *labels, int64_t given, int64_t begin_at, int64_t *index) {
-  int64_t size = part->info.shape[d];
-  bool cut = given != size;
-  if (cut && given != part->extent[d]) return fail_size(groups, part, d, labels, given);
-  for (int64_t i = 0; i < size; i++) index[i] = begin_at + (cut ? part->from[d] + i * part->step[d] : i);
+                             const ndr_h5_dataset *labels, int own, int64_t begin_at, int64_t *index) {
+  int64_t size = part->info.shape[d], given = labels->info.shape[own];
+  bool done = given == size;
+  if (!done && given != part->extent[d]) return fail_size(groups, part, d, labels, given);
+  if (done && ndr_has_seam(part, d) && given == part->extent[d]) NDR_TRY(ndr_cut_is_done(labels, own, part, d, &done));
+  for (int64_t i = 0; i < size; i++) index[i] = begin_at + (done ? i : ndr_seam_index(part, d, i));
   return NDR_OK;
 }
 
-/* The indices along dim `own` of the labels of all steps of dim d. Of a series along d, each file has its own labels
- * (`each`), or both sides of one dim are labelled by those of the whole dim (`cut`), unless these have been put into
- * the order of the sides already (`done`); else there is a label for each step. */
+/* The indices along dim `own` of the labels of all steps of dim d. Of a series along d, each file has its own labels,
+ * or there is a label for each step. */
 static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels,
                         int own, int64_t *index) {
   int64_t given = labels->info.shape[own], from = 0;
   bool series = dataset->part_count && dataset->series_dim == d;
   bool each = series && labels->part_count == dataset->part_count && labels->series_dim == own;
-  bool cut = series && !each && ndr_series_is_sides(dataset) && given == dataset->parts[0]->extent[d], done = false;
-  if (cut) NDR_TRY(ndr_cut_is_done(labels, own, dataset, d, &done));
-  cut = cut && !done;
-  if (!series || (!each && !cut && given == dataset->info.shape[d]))
-    return place_part(groups, dataset, d, labels, given, 0, index);
-  if (!each && !cut) return fail_size(groups, dataset, d, labels, given);
+  if (series && !each && given != dataset->info.shape[d]) return fail_size(groups, dataset, d, labels, given);
+  if (!each) return place_part(groups, dataset, d, labels, own, 0, index);
   for (int p = 0; p < dataset->part_count; p++) {
-    const ndr_h5_dataset *part = dataset->parts[p];
-    int64_t has = each ? labels->parts[p]->info.shape[own] : given;
-    NDR_TRY(place_part(groups, part, d, labels, has, from, index));
-    index += part->info.shape[d];
-    if (each) from += has;
+    NDR_TRY(place_part(groups, dataset->parts[p], d, labels->parts[p], own, from, index));
+    index += dataset->parts[p]->info.shape[d];
+    from += labels->parts[p]->info.shape[own];
   }
   return NDR_OK;
 }
 
-/* Finds the labels of a part of longitudes by their coordinates, eastwards or westwards: the labels are of all
+/* Finds the labels of longitudes by their coordinates, eastwards or westwards: the labels are of all
  * longitudes, but their file begins elsewhere than the dataset's. *placed: they are found, and index[] is set. */
 static ndr_status place_by_longitude(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
                                      int64_t *index, bool *placed) {
-  const ndr_h5_dataset *part = ndr_cut_is_sides(dataset, d) ? dataset->parts[0] : dataset;
   const int64_t count = labels->info.shape[own];
-  int64_t start = -1, by = part->step[d];
+  int64_t start = -1, by = dataset->step[d];
   *placed = false;
-  if (!ndr_cut_is_part(dataset, d) || count != part->extent[d] || labels->by_number) return NDR_OK;
+  if (count != dataset->extent[d] || labels->by_number) return NDR_OK;
   const ndr_paired_dims dims = {dataset, d, labels, own, NULL};
-  NDR_TRY(ndr_coordinates_find_start(&dims, part->from[d], by, &start));
+  NDR_TRY(ndr_coordinates_find_start(&dims, dataset->from[d], by, &start));
   if (start < 0) {
     by = -by;
-    NDR_TRY(ndr_coordinates_find_start(&dims, part->from[d], by, &start));
+    NDR_TRY(ndr_coordinates_find_start(&dims, dataset->from[d], by, &start));
   }
   *placed = start >= 0;
   for (int64_t k = 0; *placed && k < dataset->info.shape[d]; k++) index[k] = ndr_step_around(start + k * by, count);

@@ -6,7 +6,6 @@
 #include "h5/group/groups.h"
 #include "h5/ranks/deal.h"
 #include "h5/run/scan/scan_dataset.h"
-#include "h5/series/join.h"
 #include "ndreduce/scan.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */
@@ -156,8 +155,7 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
   if (job->stage_count > 1) append(s, " in the first of %d stages", job->stage_count);
-  if (job->part_count > 1)
-    append(s, " or so, from %d %s", job->part_count, ndr_series_is_sides(job->dataset) ? "parts" : "files");
+  if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
   if (!slabs->on_gpu) {
     first_leaf(job, begin, size);
     append(s, ", in leaves of ");

@@ -47,6 +47,7 @@ ndr_status ndr_series_join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int c
   series->parts = parts;
   series->part_count = count;
   series->series_dim = dim;
+  series->seam[dim] = (ndr_seam){.at = 0}; /* parts have their own */
   series->info.stored_bytes = 0;
   for (int i = 0; i < count; i++) {
     const ndr_h5_info *part = &parts[i]->info;
@@ -59,30 +60,4 @@ ndr_status ndr_series_join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int c
   }
   series->info.shape[dim] = size;
   return ndr_hdf_check_size(series);
-}
-
-ndr_status ndr_series_join_sides(ndr_h5_dataset **opened, ndr_h5_dataset *first, ndr_h5_dataset *second, int d) {
-  ndr_h5_dataset *series = calloc(1, sizeof *series), **parts = calloc(2, sizeof *parts);
-  ndr_status status =
-      series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a part of it", first->where);
-  if (status == NDR_OK) {
-    parts[0] = first;
-    parts[1] = second;
-    status = ndr_series_join(series, parts, 2, d, strdup(first->file));
-  }
-  if (status == NDR_OK) {
-    series->axis = NDR_AXIS_CONVERTED;
-    series->info.stored_bytes = first->info.stored_bytes;
-    *opened = series;
-    return NDR_OK;
-  }
-  free(series ? series->series_name : NULL);
-  free(series);
-  free(parts);
-  return status;
-}
-
-bool ndr_series_is_sides(const ndr_h5_dataset *series) {
-  return series->part_count == 2 &&
-         series->parts[0]->turn[series->series_dim] != series->parts[1]->turn[series->series_dim];
 }

@@ -9,11 +9,4 @@
  * case: series->series_name. How the axes of the parts make one is to be found out by the caller. */
 ndr_status ndr_series_join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count, int dim, char *name);
 
-/* Makes a series of two parts of one dataset, which it then owns; they follow each other along dim d, whose coordinates
- * are then read as values. */
-ndr_status ndr_series_join_sides(ndr_h5_dataset **opened, ndr_h5_dataset *first, ndr_h5_dataset *second, int d);
-
-/* Whether a series is of that kind, and so of one file. */
-bool ndr_series_is_sides(const ndr_h5_dataset *series);
-
 #endif

@@ -4,7 +4,6 @@
 
 #include "h5/cf/coordinates.h"
 #include "h5/cf/series_axis.h"
-#include "h5/file/dims.h"
 #include "h5/series/agree.h"
 #include "h5/series/join.h"
 #include "h5/series/stack.h"
@@ -34,22 +33,11 @@ static char *name_series(const char *file, int count) {
   return name;
 }
 
-/* What lies on the two sides of a seam is a series already, and a series has no parts that are one. */
-static ndr_status check_whole(const ndr_h5_dataset *part) {
-  char called[NDR_DIM_TEXT];
-  if (part->part_count == 0) return NDR_OK;
-  return ndr_fail(NDR_ERR_DIMS,
-                  "%s: the part lies on both sides of where %s begins and ends, and cannot be joined with other files; "
-                  "reduce them one by one, or leave the part away and choose by a condition on its coordinates",
-                  part->where, ndr_dim_text(part->series_dim, part->info.dim_names, called));
-}
-
 /* Opens one more file, as a member of the new dim if there is one. */
 static ndr_status open_part(ndr_h5_dataset **part, const char *file, const char *path, const char *dim,
                             const char *new_dim, const ndr_h5_access *access) {
   NDR_TRY(ndr_hdf_open_along(part, file, path, access, new_dim ? NULL : dim));
-  ndr_status status = check_whole(*part);
-  if (status == NDR_OK && new_dim) status = ndr_stack_member(*part, new_dim);
+  ndr_status status = new_dim ? ndr_stack_member(*part, new_dim) : NDR_OK;
   if (status != NDR_OK) ndr_h5_close(*part);
   return status;
 }

@@ -74,6 +74,7 @@ static void insert_dim(ndr_h5_dataset *dataset, char *name, char *scale) {
   SHIFT(dataset->from, 0);
   SHIFT(dataset->step, 1);
   SHIFT(dataset->turn, 0);
+  SHIFT(dataset->seam, (ndr_seam){.at = 0});
   SHIFT(dataset->unlimited, false);
   dataset->new_dims = 1;
 }

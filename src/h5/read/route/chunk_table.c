@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/file/seam.h"
+
 /* Fewer chunks may as well be looked up one by one. */
 #define LEAST_CHUNKS 8
 
@@ -24,10 +26,13 @@ static int64_t grid_count(const ndr_h5_dataset *dataset, int64_t *touched) {
   int64_t count = 1;
   *touched = 1;
   for (int d = 0; d < dataset->info.ndim; d++) {
-    int64_t chunk = dataset->info.chunk[d], from = dataset->from[d];
-    int64_t last = from + (dataset->info.shape[d] - 1) * dataset->step[d];
+    int64_t chunk = dataset->info.chunk[d], along = 0;
+    ndr_run runs[2];
+    const int found = ndr_seam_runs(dataset, d, 0, dataset->info.shape[d], runs);
+    for (int r = 0; r < found; r++)
+      along += (runs[r].from + (runs[r].count - 1) * dataset->step[d]) / chunk - runs[r].from / chunk + 1;
     count = times(count, parts(dataset->extent[d], chunk));
-    *touched = times(*touched, last / chunk - from / chunk + 1);
+    *touched = times(*touched, along);
   }
   return count;
 }

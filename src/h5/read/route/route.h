@@ -23,8 +23,8 @@ ndr_status ndr_file_read(const ndr_reader *reader, ndr_reader_scratch *scratch, 
 
 int64_t ndr_chunks_scratch_bytes(const ndr_reader *reader);
 ndr_status ndr_chunks_set_up(const ndr_reader *reader, ndr_reader_scratch *scratch);
-/* How many chunks a box touches along dim d; *first is the first of them. */
-int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d, int64_t *first);
+/* How many chunks a box touches along dim d. */
+int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d);
 int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
 ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,
                            void *data);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "h5/codec/planes.h"
+#include "h5/file/seam.h"
 #include "h5/read/route/route.h"
 
 /* Decoding less than this at a time costs as much in handing out as in work. */
@@ -21,50 +22,85 @@ typedef struct {
   int64_t from, to; /* where the part begins in the chunk and in the box */
 } piece_plan;
 
-int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d, int64_t *first) {
-  const ndr_h5_dataset *dataset = reader->dataset;
-  int64_t begin = dataset->from[d] + box.begin[d] * dataset->step[d];
-  int64_t last = begin + (box.size[d] - 1) * dataset->step[d];
-  *first = begin / dataset->info.chunk[d];
+/* The chunks that a run touches; the number of the first of them along dim d. */
+static int64_t touched(const ndr_h5_dataset *dataset, int d, const ndr_run *run, int64_t *first) {
+  int64_t last = run->from + (run->count - 1) * dataset->step[d];
+  *first = run->from / dataset->info.chunk[d];
   return last / dataset->info.chunk[d] - *first + 1;
 }
 
+/* Those that a box touches along dim d, before a seam and behind it. */
+typedef struct {
+  ndr_run runs[2];
+  int64_t first[2], count[2], all;
+  bool shared; /* both sides lie in one chunk */
+} chunks_along;
+
+static chunks_along find_along(const ndr_reader *reader, ndr_box box, int d) {
+  chunks_along a = {.all = 0};
+  const int runs = ndr_seam_runs(reader->dataset, d, box.begin[d], box.size[d], a.runs);
+  for (int r = 0; r < runs; r++) a.all += a.count[r] = touched(reader->dataset, d, &a.runs[r], &a.first[r]);
+  a.shared = a.count[0] == 1 && a.count[1] == 1 && a.first[0] == a.first[1];
+  return a;
+}
+
+int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d) {
+  return find_along(reader, box, d).all;
+}
+
+/* What lies in one chunk is one task, so that it is decoded once. */
 int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
-  int64_t count = 1, first;
-  for (int d = 0; d < reader->dataset->info.ndim; d++) count *= ndr_chunks_along(reader, box, d, &first);
-  *task = TASK / reader->chunk_bytes + 1;
+  int64_t count = 1, shared = 1;
+  for (int d = 0; d < reader->dataset->info.ndim; d++) {
+    const chunks_along a = find_along(reader, box, d);
+    count *= a.all;
+    if (a.shared) shared *= 2;
+  }
+  *task = (TASK / reader->chunk_bytes / shared + 1) * shared;
   return count;
 }
 
-/* The first selected index whose coordinate is at least `coordinate`. */
-static int64_t index_from(const ndr_h5_dataset *dataset, int d, int64_t coordinate) {
-  int64_t distance = coordinate - dataset->from[d], step = dataset->step[d];
-  return distance <= 0 ? 0 : distance / step + (distance % step != 0);
+/* Which of the chunks along each dim a piece is: the sides of one chunk are pieces that follow each other. */
+static void number_chunks(const ndr_reader *reader, const chunks_along *along, int64_t piece, int64_t *number) {
+  for (int late = 0; late < 2; late++)
+    for (int d = reader->dataset->info.ndim - 1; d >= 0; d--) {
+      if (along[d].shared == (late == 1)) continue;
+      number[d] = piece % along[d].all;
+      piece /= along[d].all;
+    }
+}
+
+/* How many elements of a run come before index `end` of the file. */
+static int64_t count_before(const ndr_run *run, int64_t step, int64_t end) {
+  int64_t distance = end - run->from, count = distance / step + (distance % step != 0);
+  return distance <= 0 ? 0 : count < run->count ? count : run->count;
 }
 
 static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piece) {
   const ndr_h5_dataset *dataset = reader->dataset;
   piece_plan p = {.partial = false};
+  chunks_along along[NDR_MAX_DIMS];
   int64_t stored = ndr_stored_bytes(reader), result = (int64_t)ndr_dtype_bytes(reader->unpack.to);
-  int64_t from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], size[NDR_MAX_DIMS], present[NDR_MAX_DIMS];
+  int64_t number[NDR_MAX_DIMS], from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], size[NDR_MAX_DIMS], present[NDR_MAX_DIMS];
+  for (int d = 0; d < dataset->info.ndim; d++) along[d] = find_along(reader, box, d);
+  number_chunks(reader, along, piece, number);
   for (int d = dataset->info.ndim - 1; d >= 0; d--) {
-    int64_t chunk = dataset->info.chunk[d], first, count = ndr_chunks_along(reader, box, d, &first);
-    int64_t corner = (first + piece % count) * chunk, low = index_from(dataset, d, corner);
-    int64_t end = dataset->extent[d] - corner < chunk ? dataset->extent[d] : corner + chunk;
-    int64_t high = index_from(dataset, d, end);
-    piece /= count;
-    if (low < box.begin[d]) low = box.begin[d];
-    if (high > box.begin[d] + box.size[d]) high = box.begin[d] + box.size[d];
+    const chunks_along *a = &along[d];
+    const int side = number[d] >= a->count[0];
+    const ndr_run *run = &a->runs[side];
+    int64_t chunk = dataset->info.chunk[d], step = dataset->step[d];
+    int64_t corner = (a->first[side] + number[d] - (side ? a->count[0] : 0)) * chunk;
+    int64_t low = count_before(run, step, corner), first = run->from + low * step;
+    size[d] = count_before(run, step, corner + chunk) - low;
+    present[d] = ndr_hdf_present(dataset, d, first, size[d]);
     p.offset[d] = (hsize_t)corner;
     p.partial = p.partial || dataset->stored[d] - corner < chunk;
-    present[d] = ndr_hdf_present(dataset, d, low, high - low);
-    p.cut = p.cut || present[d] < high - low;
+    p.cut = p.cut || present[d] < size[d];
     p.absent = p.absent || present[d] <= 0;
-    p.empty = p.empty || high <= low;
-    p.from += (dataset->from[d] + low * dataset->step[d] - corner) * stored;
-    p.to += (low - box.begin[d]) * result;
-    size[d] = high - low;
-    from[d] = stored * dataset->step[d];
+    p.empty = p.empty || size[d] <= 0;
+    p.from += (first - corner) * stored;
+    p.to += (run->begin + low - box.begin[d]) * result;
+    from[d] = stored * step;
     to[d] = result;
     stored *= chunk;
     result *= box.size[d];

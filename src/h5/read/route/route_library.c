@@ -1,4 +1,5 @@
 /* What only HDF5 can read. One thread at a time is in the library, so a box is one piece. */
+#include "h5/file/seam.h"
 #include "h5/read/route/route.h"
 
 /* A filter that is missing is known only once a chunk has needed it. */
@@ -35,30 +36,37 @@ static void fill_box(const ndr_reader *reader, ndr_box box, char *to) {
   ndr_gather_fill(&all, bytes, reader->stored_fill, to);
 }
 
-static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
+static ndr_status read_side(const ndr_reader *reader, ndr_box box, const ndr_side *side, void *to) {
   const ndr_h5_dataset *dataset = reader->dataset;
-  int64_t from[NDR_MAX_DIMS], present[NDR_MAX_DIMS], origin[NDR_MAX_DIMS] = {0};
+  int64_t present[NDR_MAX_DIMS], place[NDR_MAX_DIMS];
   hsize_t count[NDR_MAX_DIMS];
   int ndim = dataset->info.ndim, new_dims = dataset->new_dims;
-  bool any = true, all = true;
   for (int d = 0; d < ndim; d++) {
-    from[d] = dataset->from[d] + box.begin[d] * dataset->step[d];
     count[d] = (hsize_t)box.size[d];
-    present[d] = ndr_hdf_present(dataset, d, box.begin[d], box.size[d]);
-    any = any && present[d] > 0;
-    all = all && present[d] == box.size[d];
+    place[d] = side->begin[d] - box.begin[d];
+    present[d] = ndr_hdf_present(dataset, d, side->from[d], side->size[d]);
+    if (present[d] <= 0) return NDR_OK;
   }
-  if (!all) fill_box(reader, box, to);
-  if (!any) return NDR_OK;
   hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
-  bool good = target >= 0 &&
-              ndr_hdf_select(source, ndim - new_dims, from + new_dims, dataset->step + new_dims, present + new_dims) &&
-              ndr_hdf_select(target, ndim, origin, NULL, present);
+  bool good =
+      target >= 0 &&
+      ndr_hdf_select(source, ndim - new_dims, side->from + new_dims, dataset->step + new_dims, present + new_dims) &&
+      ndr_hdf_select(target, ndim, place, NULL, present);
   if (good) good = H5Dread(dataset->id, reader->memory_type, target, source, H5P_DEFAULT, to) >= 0;
   ndr_status status = good ? NDR_OK : fail_read(dataset);
   if (source >= 0) H5Sclose(source);
   if (target >= 0) H5Sclose(target);
   return status;
+}
+
+static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
+  const int sides = ndr_seam_sides(reader->dataset, box.begin, box.size);
+  if (ndr_hdf_is_short(reader->dataset)) fill_box(reader, box, to);
+  for (int i = 0; i < sides; i++) {
+    const ndr_side side = ndr_seam_side(reader->dataset, box.begin, box.size, i);
+    NDR_TRY(read_side(reader, box, &side, to));
+  }
+  return NDR_OK;
 }
 
 ndr_status ndr_library_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, void *data) {

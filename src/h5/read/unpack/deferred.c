@@ -2,6 +2,7 @@
  * no more is copied to it than the file has, and the cores do nothing but read and decode. Reading is in route_*.c. */
 #include <string.h>
 
+#include "h5/file/seam.h"
 #include "h5/read/route/route.h"
 
 /* Whether the first filter is HDF5's shuffle over whole elements, which is what a GPU can undo. */
@@ -19,9 +20,10 @@ static bool are_taken_apart(const ndr_h5_dataset *dataset) {
   return false;
 }
 
+/* Whether the selection is more than one box of neighbours. */
 static bool takes_steps(const ndr_h5_dataset *dataset) {
   for (int d = 0; d < dataset->info.ndim; d++)
-    if (dataset->step[d] != 1) return true;
+    if (dataset->step[d] != 1 || ndr_has_seam(dataset, d)) return true;
   return false;
 }
 
@@ -34,10 +36,10 @@ void ndr_reader_defer(ndr_reader *reader) {
 }
 
 int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box) {
-  int64_t bytes = reader->whole ? reader->chunk_bytes : (int64_t)ndr_dtype_bytes(reader->unpack.to), first;
+  int64_t bytes = reader->whole ? reader->chunk_bytes : (int64_t)ndr_dtype_bytes(reader->unpack.to);
   for (int d = 0; d < reader->dataset->info.ndim; d++) {
     if (box.size[d] == 0) return 0;
-    bytes *= reader->whole ? ndr_chunks_along(reader, box, d, &first) : box.size[d];
+    bytes *= reader->whole ? ndr_chunks_along(reader, box, d) : box.size[d];
   }
   return bytes;
 }

@@ -90,16 +90,25 @@ static ndr_status open_readers(ndr_job *job) {
   return NDR_OK;
 }
 
-/* A unit is a chunk as the selection sees it. If the step does not divide the chunk, a unit is only about one chunk,
- * and some chunks are read for two slabs. */
+/* How far the first element of dim d is in its unit. Of a part with a seam, units begin where chunks do on its longer
+ * side. */
+static int64_t lead_of(const ndr_h5_dataset *dataset, int d, int64_t chunk, int64_t unit) {
+  const ndr_seam *seam = &dataset->seam[d];
+  const bool behind = seam->at > 0 && seam->at < dataset->info.shape[d] - seam->at;
+  const int64_t from = behind ? seam->from : dataset->from[d], before = behind ? seam->at : 0;
+  return (from % chunk / dataset->step[d] % unit + unit - before % unit) % unit;
+}
+
+/* A unit is a chunk as the selection sees it, or all of the dim where one chunk holds it. If the step does not divide
+ * the chunk, a unit is only about one chunk, and some chunks are read for two slabs. */
 static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
   int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
   slabs->shape[d] = dataset->info.shape[d];
   slabs->chunk[d] = chunk;
   slabs->from[d] = dataset->from[d];
   slabs->unit[d] = chunk > step ? chunk / step : 1;
-  slabs->lead[d] = dataset->from[d] % chunk / step % slabs->unit[d];
-  if (slabs->unit[d] <= slabs->shape[d]) return;
+  slabs->lead[d] = lead_of(dataset, d, chunk, slabs->unit[d]);
+  if (slabs->unit[d] <= slabs->shape[d] && chunk < dataset->extent[d]) return;
   slabs->unit[d] = slabs->shape[d] > 0 ? slabs->shape[d] : 1;
   slabs->lead[d] = 0;
 }

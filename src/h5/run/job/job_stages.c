@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/file/seam.h"
 #include "h5/run/job/job.h"
 
 static ndr_stage_sizes sizes_of(const ndr_job *job) {
@@ -15,7 +16,8 @@ static ndr_stage_sizes sizes_of(const ndr_job *job) {
   }
   if (info->layout == NDR_H5_CHUNKED) {
     int64_t chunk = info->chunk[along];
-    sizes.aligned = dataset->step[along] == 1 && dataset->from[along] % chunk == 0 && !dataset->part_count;
+    sizes.aligned = dataset->step[along] == 1 && dataset->from[along] % chunk == 0 && !dataset->part_count &&
+                    !ndr_has_seam(dataset, along);
     sizes.chunk = sizes.aligned ? chunk : chunk / dataset->step[along] + 1;
   }
   return sizes;
@@ -44,8 +46,7 @@ static void add_part(ndr_job *job, const ndr_h5_dataset *part, int64_t *at) {
     bool joined = job->dataset->part_count && job->dataset->series_dim == d;
     begin = begin < 0 ? 0 : begin < size ? begin : size;
     end = end < begin ? begin : end < size ? end : size;
-    added->from[d] += begin * part->step[d];
-    added->info.shape[d] = end - begin;
+    ndr_seam_narrow(added, d, begin, end - begin);
     if (joined) *at += size;
     if (joined && begin == end) return;
   }

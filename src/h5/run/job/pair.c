@@ -107,12 +107,6 @@ static bool has_any_place(const ndr_beside *array, int i, const ndr_h5_dataset *
   return array->shape[i] == 1 && several && !array->cut_along[i];
 }
 
-static ndr_status check(const ndr_paired_dims *dims, const char *what) {
-  bool agree;
-  NDR_TRY(ndr_coordinates_agree(dims, false, &agree));
-  return agree ? NDR_OK : ndr_coordinates_fail(dims, what);
-}
-
 /* If the file has the dim in reverse, such as latitudes from north to south, turns the array. The dim along which files
  * follow each other cannot be turned: readers take the files in their order. */
 static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims *dims, const char *what) {
@@ -128,46 +122,13 @@ static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims 
   return reverse || dims->array->by_number ? NDR_OK : ndr_coordinates_fail(dims, what);
 }
 
-/* Whether both sides of the seam agree, forward or in reverse. */
-static ndr_status sides_agree(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, bool reverse, bool *all) {
-  const int d = array->dims[i];
-  *all = true;
-  for (int p = 0; *all && p < dataset->part_count; p++)
-    NDR_TRY(ndr_coordinates_agree(&(ndr_paired_dims){dataset->parts[p], d, array->dataset->parts[p], i, NULL}, reverse,
-                                  all));
-  return NDR_OK;
-}
-
-/* Sides of the seam that are paired by number are not turned. They may differ, but not lie in reverse. */
-static ndr_status refuse_reverse(ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
-  char called[NDR_DIM_TEXT];
-  bool agree, reverse;
-  NDR_TRY(sides_agree(array, i, dataset, false, &agree));
-  if (agree) return NDR_OK;
-  ndr_beside_mirror(array, i);
-  NDR_TRY(sides_agree(array, i, dataset, true, &reverse));
-  ndr_beside_mirror(array, i);
-  if (!reverse) return NDR_OK;
-  return ndr_fail(NDR_ERR_DIMS, "%s: it has %s in reverse, and a part across the seam cannot be turned", what,
-                  ndr_dim_text(array->dims[i], dataset->info.dim_names, called));
-}
-
 static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
   const ndr_h5_dataset *own = array->dataset;
   if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
     if (d < 0 || array->by_place[i] || is_grouped(array, i) || has_any_place(array, i, dataset)) continue;
-    if (!array->cut_along[i] || !ndr_cut_is_sides(dataset, d)) {
-      NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
-      continue;
-    }
-    if (own->by_number) {
-      NDR_TRY(refuse_reverse(array, i, dataset, what));
-      continue;
-    }
-    for (int p = 0; p < dataset->part_count; p++)
-      NDR_TRY(check(&(ndr_paired_dims){dataset->parts[p], d, own->parts[p], i, NULL}, what));
+    NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
   }
   return NDR_OK;
 }

@@ -225,8 +225,9 @@ static bool is_rotated(const axes *a) {
   return same;
 }
 
-/* Says what can be done about a difference, and returns whether its cause is known: only arrays of several files are
- * not turned, nor cut across the seam. To pair the same places in another order by number is nothing to recommend. */
+/* Says what can be done about a difference, and returns whether its cause is known: files that follow each other along
+ * the dim are not turned, and an array that is a part, or by number, is taken as it is. To pair the same places in
+ * another order by number is nothing to recommend. */
 static bool write_way(const axes *a, const char *dim, char *text, size_t capacity) {
   char from[NDR_TIME_CHARS], to[NDR_TIME_CHARS];
   if (!is_rotated(a)) {

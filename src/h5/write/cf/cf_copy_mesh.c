@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "h5/cf/variable.h"
+#include "h5/file/seam.h"
 #include "h5/write/cf/cf_names.h"
 
 /* Whether all that a part of a mesh names can come, whole: connectivity counts nodes and faces by number. */
@@ -14,7 +15,7 @@ static ndr_status is_whole(const ndr_cf_copy_context *c, const char *names, bool
     ndr_status status = ndr_cf_variable_open(&found, c->source, c->reduced, word, false);
     *whole = found.fits && found.whole.part_count == 0;
     for (int d = 0; d < found.whole.info.ndim; d++)
-      *whole = *whole && found.whole.info.shape[d] == found.whole.extent[d];
+      *whole = *whole && found.whole.info.shape[d] == found.whole.extent[d] && !ndr_has_seam(&found.whole, d);
     ndr_cf_variable_close(&found);
     NDR_TRY(status);
   }

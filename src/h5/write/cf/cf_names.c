@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "h5/cf/variable.h"
+#include "h5/file/seam.h"
 #include "h5/write/place.h"
 
 ndr_status ndr_cf_names_fail_read(const ndr_h5_dataset *dataset) {
@@ -61,7 +62,8 @@ static bool has_all_cells(const ndr_cf_copy_context *c, const char *key) {
   const ndr_h5_dataset *source = c->source;
   bool area = strcmp(key, "area:") == 0;
   for (int d = 0; d < source->info.ndim; d++) {
-    bool cut = source->info.shape[d] != source->extent[d] || (source->part_count && source->series_dim == d);
+    bool cut = source->info.shape[d] != source->extent[d] || ndr_has_seam(source, d) ||
+               (source->part_count && source->series_dim == d);
     bool touches = area ? c->axes[d] == NDR_AXIS_HORIZONTAL : c->axes[d] != NDR_AXIS_TIME;
     if (touches && (cut || c->reduced[d])) return false;
   }

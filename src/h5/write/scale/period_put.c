@@ -40,6 +40,7 @@ static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const 
   dims.extent[0] = source->extent[d];
   dims.from[0] = source->from[d];
   dims.step[0] = source->step[d];
+  dims.seam[0] = source->seam[d];
   dims.unlimited[0] = source->unlimited[d];
   bool named = found->fits && found->whole.names[1];
   dims.names[1] = named ? found->whole.names[1] : two;
@@ -47,6 +48,7 @@ static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const 
   dims.info.shape[1] = dims.extent[1] = 2;
   dims.from[1] = 0;
   dims.step[1] = 1;
+  dims.seam[1] = (ndr_seam){.at = 0};
   dims.unlimited[1] = named && found->whole.unlimited[1];
   return dims;
 }

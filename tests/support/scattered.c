@@ -22,12 +22,12 @@ ndr_op scattered_placed(void) {
   return op;
 }
 
-static ndr_op random_op(rng *random, const scattered *c) {
+static ndr_op random_op(rng *random, const scattered *c, bool weighted) {
   ndr_op op;
   if (c->dtype == NDR_F32 && !c->weights && rng_once_in(random, 6)) return scattered_placed();
   do
-    op = c->weights ? weighted_ops[rng_between(random, 0, 3)]
-                    : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];
+    op = weighted ? weighted_ops[rng_between(random, 0, 3)]
+                  : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];
   while (!op_defined(op, c->dtype));
   return op;
 }
@@ -79,7 +79,8 @@ void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t mos
   c->weights = dtype == NDR_F32 && rng_once_in(random, 3);
   c->per_row = rng_once_in(random, 2);
   c->op_count = (int)rng_between(random, 1, SCATTERED_OPS);
-  for (int i = 0; i < c->op_count; i++) c->ops[i] = random_op(random, c);
+  for (int i = 0; i < c->op_count; i++) /* beside a weighted operator, others may stand, too */
+    c->ops[i] = random_op(random, c, c->weights && (i == 0 || rng_once_in(random, 2)));
   describe(c);
 }
 

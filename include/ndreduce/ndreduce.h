@@ -294,7 +294,7 @@ NDR_API DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype);
 /* Fills in what the result of op over dims must look like: its dtype, and ndim and sizes into result->shape, which must
  * have room for NDR_MAX_DIMS sizes and is the caller's. data, strides and byte_offset are set to 0, device to the
  * array's. Reads no element. options are those of the call, also of ndreduce_many: arrays of `with` behind those that
- * op reads are other operators', and are not looked at. Errors: as ndreduce. */
+ * op reads, and weights if op has no weighted form, are other operators', and are not looked at. Errors: as ndreduce. */
 NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,
                                        const ndr_options *options, DLTensor *result);
 

@@ -19,7 +19,8 @@ ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_result_describe: result has no room for a shape");
   NDR_TRY(ndr_options_read(options, &own));
   int arrays = ndr_operator_arrays(op);
-  if (arrays > 0 && own.with_count >= arrays) own.with_count = arrays - 1; /* the rest are other operators' */
+  if (arrays > 0 && own.with_count >= arrays) own.with_count = arrays - 1; /* the rest are other operators', */
+  if (!ndr_op_is_own(op) && !ndr_op_is_weighted(op)) own.weights = NULL;   /* and so are weights */
   const ndr_call call = {array, dim_count, dims, 1, &op, NULL, &own};
   NDR_TRY(ndr_request_from_call(&request, &call, &read));
   describe(&request, 0, array->device, result);

@@ -10,6 +10,7 @@ typedef enum result_rule { RESULT_SUM, RESULT_SAME, RESULT_MEAN, RESULT_REAL, RE
 typedef enum empty_rule { EMPTY_VALUE, EMPTY_ERROR } empty_rule;
 typedef enum op_domain { DOMAIN_ANY, DOMAIN_ORDERED } op_domain;
 typedef enum scan_rule { SCAN_SCANS, SCAN_NONE } scan_rule;
+typedef enum weights_rule { WEIGHTS_UNWEIGHTED, WEIGHTS_WEIGHTED, WEIGHTS_BESIDE } weights_rule;
 
 typedef struct dtype_facts {
   const char *name;
@@ -29,21 +30,24 @@ typedef struct op_facts {
   empty_rule empty;
   op_domain domain;
   ndr_combine combine;
+  weights_rule weights;
   scan_rule scan;
 } op_facts;
 
 static const op_facts ops[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, scan,   \
            units, method, what)                                                                                        \
-  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine, SCAN_##scan},
+  [value] = {                                                                                                          \
+      #name,      what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine, WEIGHTS_##weights,     \
+      SCAN_##scan},
 #include "spec/ops.def"
 #undef OP
 };
 
 /* What holds for an operator of one's own in the place of a built-in one's row. Its program says what its results are.
  */
-static const op_facts own_facts = {NULL,       "operator of one's own", RESULT_SAME, EMPTY_VALUE,
-                                   DOMAIN_ANY, NDR_COMBINE_ADD,         SCAN_SCANS};
+static const op_facts own_facts = {NULL,       "operator of one's own", RESULT_SAME,        EMPTY_VALUE,
+                                   DOMAIN_ANY, NDR_COMBINE_ADD,         WEIGHTS_UNWEIGHTED, SCAN_SCANS};
 
 static bool is_built_in(ndr_op op) {
   return (unsigned)op < NDR_OP_COUNT;
@@ -239,6 +243,10 @@ ndr_combine ndr_op_combine(ndr_op op) {
 
 bool ndr_op_is_index(ndr_op op) {
   return facts_of(op)->result == RESULT_INDEX && facts_of(op)->combine == NDR_COMBINE_EXTREME;
+}
+
+bool ndr_op_is_weighted(ndr_op op) {
+  return facts_of(op)->weights == WEIGHTS_WEIGHTED;
 }
 
 bool ndr_op_is_truth(ndr_op op) {

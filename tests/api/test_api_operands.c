@@ -144,14 +144,12 @@ static void compare_beside_mean(ndr_op op, const DLTensor *array, const DLTensor
                                 const int *dims) {
   static double means[1001], beside[1001], alone[1001];
   int64_t shapes[2][NDR_MAX_DIMS];
-  ndr_problem problem = NDR_PROBLEM_INIT;
   const ndr_op ops[] = {NDR_MEAN, op};
   DLTensor results[2], *given[] = {&results[0], &results[1]};
-  assert_ok(ndr_problem_make(&problem, array, dim_count, dims, 2, ops));
   int64_t count = 1;
   for (int i = 0; i < 2; i++) {
     results[i].shape = shapes[i];
-    assert_ok(ndr_problem_result(&problem, i, &results[i]));
+    assert_ok(ndr_result_describe(array, dim_count, dims, ops[i], NDR_OPTIONS(.weights = weights), &results[i]));
   }
   for (int d = 0; d < results[1].ndim; d++) count *= shapes[1][d];
   results[0].data = means;

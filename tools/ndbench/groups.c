@@ -17,7 +17,8 @@ typedef struct layout {
 } layout;
 
 static const layout columns = {"columns", "8760,", "", "0", YEAR}, decade = {"ten years", "87600,", "", "0", DECADE};
-static const layout rows = {"rows", "", ",8760", "1", YEAR}, map = {"map", "", ",180,360", "1,2", PLACES};
+static const layout rows = {"rows", "", ",8760", "1", YEAR}, long_rows = {"long rows", "", ",87600", "1", DECADE};
+static const layout map = {"map", "", ",180,360", "1,2", PLACES};
 /* Plain sums with as many results as 365 groups of columns have, and 10,000 groups of ten years. */
 static const layout runs_of_24 = {"runs of 24", "365,24,", "", "1", YEAR};
 static const layout runs_of_9 = {"runs of 9", "9733,9,", "", "1", 9733 * 9};
@@ -71,6 +72,9 @@ static const grouping groupings[] = {{"plain", &columns, 0, NULL, NULL},
                                      {"24 in turn", &rows, 24, NULL, HOURS_OF_DAYS},
                                      {"12 scattered", &rows, 12, scattered, NULL},
                                      {"366 scattered", &rows, 366, scattered, NULL},
+                                     {"plain", &long_rows, 0, NULL, NULL},
+                                     {"10000 sorted", &long_rows, 10000, sorted, NULL},
+                                     {"10000 scattered", &long_rows, 10000, scattered, NULL},
                                      {"plain", &map, 0, NULL, NULL},
                                      {"40 zones", &map, 40, zone, NULL},
                                      {"40 scattered", &map, 40, scattered, NULL}};

@@ -15,21 +15,6 @@ typedef struct sources {
   int with_count, with[NDR_MOST_ARRAYS];
 } sources;
 
-/* ---- weights ---- */
-
-enum { UNWEIGHTED, WEIGHTED, BESIDE };
-
-/* What an operator does with weights: the column of ops.def. */
-static int weights_of(ndr_op op) {
-  static const unsigned char columns[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, ...)             \
-  [value] = weights,
-#include "spec/ops.def"
-#undef OP
-  };
-  return columns[op];
-}
-
 static sources sources_of(const ndr_problem *problem) {
   sources found = {.with_count = 1};
   for (int k = 0; k < problem->operand_count; k++) {
@@ -40,7 +25,7 @@ static sources sources_of(const ndr_problem *problem) {
     }
   }
   for (int i = 0; i < problem->op_count; i++)
-    found.weighs |= !ndr_op_is_own(problem->ops[i]) && weights_of(problem->ops[i]) == WEIGHTED;
+    found.weighs |= ndr_op_is_weighted(problem->ops[i]);
   return found;
 }
 
@@ -124,7 +109,7 @@ static ndr_status add_initial(const ndr_problem *problem, ndr_op op, ndr_program
 /* ---- operators ---- */
 
 static ndr_status lower_built_in(const ndr_problem *problem, const sources *from, ndr_op op, ndr_program *program) {
-  if (from->weights && !from->weighs && weights_of(op) == UNWEIGHTED)
+  if (from->weights && !from->weighs && op != NDR_VALID)
     return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean, var, std and norm2 do", ndr_op_name(op));
   bool begins = problem->has_initial && op != NDR_VALID; /* which counts elements alone */
   if (begins && !can_begin(op))
@@ -133,7 +118,7 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
   ndr_program_built_in(program, op, problem->dtype, problem->skip_nan);
   set_arrays(problem, program);
   if (from->where) part->mask = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, from->where);
-  if (from->weights && weights_of(op) == WEIGHTED) {
+  if (from->weights && ndr_op_is_weighted(op)) {
     int weight = leaf(program, NDR_NODE_ARRAY, program->arrays[from->weights], from->weights);
     part->weight = ndr_program_convert(program, weight, NDR_F64);
     part->reliability = problem->weighting == NDR_RELIABILITY && ndr_op_combine(op) == NDR_COMBINE_MOMENTS;

@@ -92,22 +92,32 @@ typedef struct sorter {
   const ndr_table *table;
   const ndr_zones_tile *tile;
   int element_bytes;
-  int32_t *labels, *ordered; /* of all threads, one after the other, by bank, and in order */
-  uint16_t *group;           /* by label */
+  int32_t *labels, *ordered;       /* of all threads, one after the other: by bank, and in order */
+  uint16_t *group, *thread_number; /* by label; NDR_THREADS: it has none */
 } sorter;
 
-static void put_labels(const sorter *s, const share *shares, int64_t count, const int *thread_of, const int *place,
-                       const ndr_zones_dealt *dealt) {
-  int64_t end[NDR_THREADS];
+/* Says of each label whose it is. */
+static void mark_labels(const sorter *s, const share *shares, int64_t count, const int *thread_of, const int *place) {
+  for (int64_t l = s->tile->begin; l < s->tile->end; l++) s->thread_number[l - s->tile->begin] = NDR_THREADS;
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t k = 0; k < shares[i].count; k++) {
+      int64_t label = s->table->order[shares[i].from + k] - s->tile->begin;
+      s->group[label] = (uint16_t)shares[i].group;
+      s->thread_number[label] = (uint16_t)place[thread_of[i]];
+    }
+}
+
+/* Puts each thread's labels behind each other, sorted by bank. */
+static void put_labels(const sorter *s, const ndr_zones_dealt *dealt) {
+  int64_t end[NDR_THREADS], bank_end[NDR_BANKS + 1] = {0}, width = s->tile->end - s->tile->begin;
+  for (int32_t l = 0; l < width; l++) bank_end[ndr_bank_of(l, s->element_bytes) + 1]++;
+  for (int bank = 0; bank < NDR_BANKS; bank++) bank_end[bank + 1] += bank_end[bank];
+  for (int32_t l = 0; l < width; l++) s->ordered[bank_end[ndr_bank_of(l, s->element_bytes)]++] = l;
   for (int t = 0; t < NDR_THREADS; t++) end[t] = dealt->begin[t];
-  for (int bank = 0; bank < NDR_BANKS; bank++)
-    for (int64_t i = 0; i < count; i++)
-      for (int64_t k = 0; k < shares[i].count; k++) {
-        int32_t label = (int32_t)(s->table->order[shares[i].from + k] - s->tile->begin);
-        if (ndr_bank_of(label, s->element_bytes) != bank) continue;
-        s->group[label] = (uint16_t)shares[i].group;
-        s->labels[end[place[thread_of[i]]]++] = label;
-      }
+  for (int64_t i = 0; i < width; i++) {
+    int t = s->thread_number[s->ordered[i]];
+    if (t < NDR_THREADS) s->labels[end[t]++] = s->ordered[i];
+  }
 }
 
 static void order_labels(const sorter *s, const ndr_zones_dealt *dealt) {
@@ -127,7 +137,8 @@ static bool deal(const sorter *s, const share *shares, int64_t count, int *threa
   place_threads(labels, place);
   for (int t = 0; t < NDR_THREADS; t++) dealt->begin[place[t] + 1] = labels[t];
   for (int t = 0; t < NDR_THREADS; t++) dealt->begin[t + 1] += dealt->begin[t];
-  put_labels(s, shares, count, thread_of, place, dealt);
+  mark_labels(s, shares, count, thread_of, place);
+  put_labels(s, dealt);
   order_labels(s, dealt);
   int64_t all = dealt->begin[NDR_THREADS];
   dealt->pairs = malloc((size_t)(all + 1) * sizeof *dealt->pairs);
@@ -146,14 +157,16 @@ bool ndr_zones_deal(const ndr_table *table, const ndr_zones_tile *tile, int elem
               element_bytes,
               malloc(width * sizeof *s.labels),
               malloc(width * sizeof *s.ordered),
-              malloc(width * sizeof *s.group)};
+              malloc(width * sizeof *s.group),
+              malloc(width * sizeof *s.thread_number)};
   *dealt = (ndr_zones_dealt){.pairs = NULL};
-  bool fine = shares && thread_of && s.labels && s.ordered && s.group;
+  bool fine = shares && thread_of && s.labels && s.ordered && s.group && s.thread_number;
   if (fine) fine = deal(&s, shares, find_shares(table, tile, next, shares), thread_of, dealt);
   free(shares);
   free(thread_of);
   free(s.labels);
   free(s.ordered);
   free(s.group);
+  free(s.thread_number);
   return fine;
 }

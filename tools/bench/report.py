@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files, files-words, files-few, ranks or gpu-parts
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files, files-16, files-words, files-few, ranks or gpu-parts
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
 A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -171,9 +171,9 @@ def files_ratios(rows):
     return ", ".join(said)
 
 
-def files_block():
+def files_block(name):
     """Everyday jobs with files: the seconds of each program, and their ratios."""
-    record = load("files.json")
+    record = load(name)
     if not record:
         return NO_FILES
     taken = files_rows(record)
@@ -288,7 +288,7 @@ def gpu_parts_block():
             f"with one GPU, for each of {len(record['files'])} jobs. {machine['gpus']} {machine['gpu']}, {cpu_provenance(record)}")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block, "files-few": files_few_block,
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": lambda: files_block("files.json"), "files-16": lambda: files_block("files-16.json"), "files-words": files_words_block, "files-few": files_few_block,
           "h5-gpu": h5_gpu_block, "ranks": ranks_block, "ranks-reading": ranks_reading_block, "gpu-parts": gpu_parts_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 

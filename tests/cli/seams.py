@@ -194,6 +194,26 @@ def check_what_is_read_beside(folder):
             same(found[0], (x0 * y0).sum((0, 1))[index], (order, mine, other))
 
 
+def check_arrays_of_each_file(folder):
+    """Arrays of the files themselves, which begin at other longitudes each: the first at that of the box, so that it alone
+    has no seam."""
+    values = whole("a").astype("f8")
+    for number, begin in enumerate((180, 0, -90)):
+        make_year(folder, f"o{number}.nc", "a", number, LON + begin, **LAYOUTS["small"])
+        make_year(folder, f"s{number}.nc", "a", number, LON + begin, **LAYOUTS["wide"])
+        with h5py.File(folder.file(f"s{number}.nc"), "a") as file:
+            file["time"].attrs["units"] = "days since 2001-01-01"
+    for box in (*BOXES, "lon=180:539"):
+        x = cut(values, box if box in BOXES else "lon=180:179")
+        kept = np.where(2 * x > 10, x, 0)
+        for way in (("--where", "y > 10"), ("--where", "z > 10", "--with", "z=/y")):
+            found = answers(folder, "--concat", "time", "--select", box, "o?.nc:/x", *way, "-d", "time", "--op", "sum,valid")
+            same(np.nan_to_num(found[0]), kept.sum(0), (box, way))
+            same(found[1], (2 * x > 10).sum(0), (box, way))
+            found = answers(folder, "--concat", "new:member", "--select", box, "s?.nc:/x", *way, "-d", "time", "--op", "valid")
+            same(found[0], (2 * x > 10).reshape(3, DAYS, *x.shape[1:]).sum(1), (box, way))
+
+
 def check_bits(folder):
     """Those of files that have the box in one piece; memory, threads and parts do not show."""
     for layout, rolled in (("contiguous", {}), ("wide", {"chunks": (7, 2, 8), "compression": 1})):
@@ -271,7 +291,7 @@ def check_cells(folder):
 
 
 CHECKS = [check_files_that_follow_each_other, check_files_that_are_stacked, check_all_variables, check_groups_and_scans,
-          check_what_is_read_beside, check_bits, check_two_seams, check_stages,
+          check_what_is_read_beside, check_arrays_of_each_file, check_bits, check_two_seams, check_stages,
           check_files_along_longitudes, check_cells]
 
 if __name__ == "__main__":

@@ -82,16 +82,17 @@ static char *part_of_array(const search *s, const char *part, const ndr_h5_info 
   return text;
 }
 
-/* The dataset of that path in the file of input i, and the part that is taken there, of files that follow each other;
- * to be freed. NULL after a complaint. */
+/* The dataset of that path in the file of input i, with the part that is taken there; to be freed. Stacked files may be
+ * cut by their coordinates; indices count in all of them alike, and are the library's matter. NULL after a complaint.
+ */
 static char *text_in(const search *s, int i, const ndr_h5_info *info) {
   char *file, *own, *part, *text = NULL;
-  bool stacks = concat_new_dim(s->options);
   if (ndr_h5_split(s->options->inputs[i], &file, &own) != NDR_OK) {
     fail();
     return NULL;
   }
-  part = part_of_array(s, own && !stacks ? part_of(own) : "", info);
+  const char *given = own ? part_of(own) : "";
+  part = part_of_array(s, concat_new_dim(s->options) && !part_is_by_names(given) ? "" : given, info);
   if (part && !(text = malloc(strlen(file) + strlen(info->dataset) + strlen(part) + 2))) search_fail_memory(s);
   if (text) sprintf(text, "%s:%s%s", file, info->dataset, part);
   free(file);

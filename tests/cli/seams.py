@@ -280,6 +280,22 @@ def check_files_along_longitudes(folder):
         same(out["lon_bnds"][...], np.stack([lon - 7.5, lon + 7.5], 1), "their bounds")
 
 
+def check_strange_bounds(folder):
+    """Bounds that begin anew at 360 are those of the cells of their longitudes; texts are no bounds, and left out."""
+    make(folder)
+    with h5py.File(folder.file("a2001.nc"), "a") as file:
+        file["lon_bnds"][...] = np.mod(file["lon_bnds"][...], 360)
+    for part, wanted in (("", [[-7.5, 82.5], [82.5, 172.5], [172.5, 262.5], [262.5, 352.5]]), ("[lon=-45:30]", [[-52.5, 37.5]])):
+        with folder.reduce(f"a2001.nc:/x{part}", "--coarsen", "lon=6", "--op", "mean") as out:
+            same(out["lon_bnds"][...], wanted, part)
+    with h5py.File(folder.file("a2001.nc"), "a") as file:
+        scale = file["nv"]
+        del file["lon_bnds"]
+        attach(file.create_dataset("lon_bnds", data=np.array([[b"a", b"b"]] * len(LON))), file["lon"], scale)
+    with folder.reduce("a2001.nc:/x[lon=-45:30]", "-d", "time") as out:
+        assert "lon_bnds" not in out and "bounds" not in out["lon"].attrs, list(out)
+
+
 def check_cells(folder):
     """What lies in another order than the cells of another file does not name its areas."""
     make(folder)
@@ -292,7 +308,7 @@ def check_cells(folder):
 
 CHECKS = [check_files_that_follow_each_other, check_files_that_are_stacked, check_all_variables, check_groups_and_scans,
           check_what_is_read_beside, check_arrays_of_each_file, check_bits, check_two_seams, check_stages,
-          check_files_along_longitudes, check_cells]
+          check_files_along_longitudes, check_strange_bounds, check_cells]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -223,6 +223,35 @@ def try_series(tool, folder, failures):
             failures.check(f"series over {dims} {memory}", answers, expected, None)
 
 
+def try_each_file(tool, folder, failures):
+    """Arrays of the inputs' own files go along the series: with one step in the first file, with parts that are together
+    as long as that file's dim, by places of other dims, and of dims without names."""
+    x = np.arange(7 * 3 * 2, dtype="f8").reshape(7, 3, 2)
+    for named in (True, False):
+        paths = []
+        for begin, end in ((0, 1), (1, 4), (4, 7)):
+            paths.append(os.path.join(folder, f"each{named}{begin}.h5"))
+            with h5py.File(paths[-1], "w") as file:
+                arrays = {"x": (x[begin:end], "tab"), "same": (x[begin:end], "tab")}
+                if named:
+                    arrays.update(turned=(x[begin:end, :, 0].T, "at"), line=(x[begin:end, 0, 0], "t"))
+                for name, (values, dims) in arrays.items():
+                    file[name] = values
+                    for i, dim in enumerate(dims if named else ""):
+                        file[name].dims[i].label = dim
+        beside = {"same": x, "turned": x[:, :, :1], "line": x[:, :1, :1]}
+        for part, takes in (("", [range(7)]), ("[:1]", [[0, 1, 4]]), ("[-2:,1:3]", [[0, 2, 3, 5, 6], slice(1, 3)]),
+                            ("[...,1]", [range(7), slice(None), slice(1, 2)])):
+            for name in beside if named else ["same"]:
+                taken = np.broadcast_to(beside[name], x.shape)[takes[0]], x[takes[0]]
+                y, own = (values[(slice(None), *takes[1:])] for values in taken)
+                answers = run(tool, "--concat", "t" if named else "0", "--op", RMSE, "--with", f"y=/{name}", "--where", f"{name} > 10",
+                              *(f"{path}:/x{part}" for path in paths))
+                failures.check(f"{name} of each file {part}", answers, own_expected(own, y, y > 10, (0, 1, 2)), None)
+    answers = run(tool, "--concat", "0", "--op", "sum", "--where", "same > 12", f"{paths[1]}:/x[1:]", f"{paths[2]}:/x[:1]")
+    failures.check("parts as long as the first file", answers, {"sum": x[2:5].sum() - 12}, None)
+
+
 def try_files_alone(tool, folder, failures):
     """FILE without a dataset, where none has the path of the one that is reduced: the options say what would do. And a condition
     whose dtypes do not fit, in the words of the condition."""
@@ -279,6 +308,7 @@ def main():
             for _ in range(4):
                 try_one(tool, files, choose, failures)
         try_series(tool, folder, failures)
+        try_each_file(tool, folder, failures)
         try_files_alone(tool, folder, failures)
         try_raw(tool, folder, failures)
     sys.exit(1 if failures.count else 0)

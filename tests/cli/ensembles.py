@@ -309,7 +309,36 @@ def check_what_does_not_vary(folder):
         assert sum("max of" in line for line in found) == count, found
 
 
-CHECKS = [check_numbers, check_beside, check_file, check_refusals, check_whole_files, check_what_does_not_vary]
+def check_arrays_of_each_member(folder):
+    """A condition and a second array of the files themselves are each member's own, of parts of the files, too; what the
+    first file alone has is for all members, and what one of them lacks is refused."""
+    x, wet = make_all(folder), np.random.default_rng(9).random((4, 4, 3, 5))
+    for name, values in zip(FILES, wet):
+        with h5py.File(folder.file(name), "a") as file:
+            file["wet"], file["row"] = values, values[0, 0]
+            attach(file["wet"], file["time"], file["lat"], file["lon"])
+            attach(file["row"], file["lon"])
+            if name != "c.nc":
+                file["some"] = values
+    with h5py.File(folder.file("a.nc"), "a") as file:
+        file["first"] = wet[0]
+        attach(file["first"], file["time"], file["lat"], file["lon"])
+    box = np.s_[:, 1:3, :, [4, 0, 1]]
+    for part, taken in (("", np.s_[:]), ("[1:3,lon=-72:72]", box)):
+        files = [f"{name}:/t{part}" for name in FILES]
+        masks = {"wet": wet, "row": np.broadcast_to(wet[:, :1, :1], wet.shape), "first": np.broadcast_to(wet[:1], wet.shape)}
+        for name, values in masks.items():
+            own, beside = x[taken], values[taken]
+            for way in (("--where", f"{name} > 0.5"), ("--where", "y > 0.5", "--with", f"y=/{name}")):
+                found = answers(folder, "--concat", "new:member", *files, *way, "-d", "time,lat,lon", "--op", "valid")
+                expected = ((beside > 0.5) & ~np.isnan(own)).sum((1, 2, 3))
+                assert np.array_equal(found["valid"][1], expected), (part, way, found, expected)
+    for way in (("--where", "/some"), ("--where", "some > 0.5"), ("--where", "y > 0.5", "--with", "y=/some")):
+        errors = folder.run("--concat", "new:member", *(name + ":/t" for name in FILES), *way, status=1)[1]
+        assert "c.nc has no /some, which each file has for itself; a.nc:/some, with its file, is for all" in errors, errors
+
+
+CHECKS = [check_numbers, check_beside, check_arrays_of_each_member, check_file, check_refusals, check_whole_files, check_what_does_not_vary]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -118,6 +118,30 @@ def check_sources_of_merged_parts(folder):
         assert attributes(out["x"])["ndreduce_with"] == "y: b.nc:/z; lat: coordinate"
 
 
+def check_sources_by_groups(folder):
+    """An array that is paired by groups of times says by which, also one of the input's own file; stacked files have each
+    its own."""
+    x, normal = np.arange(24.0), np.arange(12.0) + 6
+    for name, more in (("a.nc", 0), ("b.nc", 5)):
+        with h5py.File(folder.file(name), "w") as file:
+            time = make_scale(file, "time", np.arange(24) * 30.5 + 10, units="days since 2001-01-01")
+            month = make_scale(file, "month", np.arange(1.0, 13))
+            file["x"], file["normal"] = x, normal + more
+            attach(file["x"], time)
+            attach(file["normal"], month)
+    words = ["--pair-by", "time:month", "--op", "over(x, c): n += x > c -> n"]
+    for own, said in (("/normal", "/normal"), ("a.nc:/normal", "a.nc:/normal")):
+        assert sources(folder, "a.nc:/x", *words, "--with", f"c={own}") == {"x": f"c: {said} by time:month"}
+    assert sources(folder, "a.nc:/x", *words, "--with", "c=/normal[2]") == {"x": "c: /normal[2]"}  # one step is repeated
+    lines, _ = folder.run("--concat", "new:m", "a.nc:/x", "b.nc:/x", *words, "-d", "time", "--with", "c=/normal", "--json")
+    assert json.loads(lines)["data"] == [int((x > np.tile(normal + more, 2)).sum()) for more in (0, 5)], lines
+    assert json.loads(lines)["with"] == {"c": "/normal by time:month"}, lines
+    with h5py.File(folder.file("a.nc"), "a") as file:
+        file["month"][2] = 3.5
+    errors = folder.run("a.nc:/x", *words, "--with", "c=/normal", status=1)[1]
+    assert errors == "h5gpured: a.nc:/x: --with a.nc:/normal: its month[2] is 3.5, which is no month\n", errors
+
+
 def check_json(folder):
     """It says what the attributes of files say."""
     make_inputs(folder)

@@ -194,6 +194,26 @@ def check_what_is_read_beside(folder):
             same(found[0], (x0 * y0).sum((0, 1))[index], (order, mine, other))
 
 
+def check_arrays_of_each_file(folder):
+    """Arrays of the files themselves, which begin at other longitudes each: the first at that of the box, so that it alone
+    has no seam."""
+    values = whole("a").astype("f8")
+    for number, begin in enumerate((180, 0, -90)):
+        make_year(folder, f"o{number}.nc", "a", number, LON + begin, **LAYOUTS["small"])
+        make_year(folder, f"s{number}.nc", "a", number, LON + begin, **LAYOUTS["wide"])
+        with h5py.File(folder.file(f"s{number}.nc"), "a") as file:
+            file["time"].attrs["units"] = "days since 2001-01-01"
+    for box in (*BOXES, "lon=180:539"):
+        x = cut(values, box if box in BOXES else "lon=180:179")
+        kept = np.where(2 * x > 10, x, 0)
+        for way in (("--where", "y > 10"), ("--where", "z > 10", "--with", "z=/y")):
+            found = answers(folder, "--concat", "time", "--select", box, "o?.nc:/x", *way, "-d", "time", "--op", "sum,valid")
+            same(np.nan_to_num(found[0]), kept.sum(0), (box, way))
+            same(found[1], (2 * x > 10).sum(0), (box, way))
+            found = answers(folder, "--concat", "new:member", "--select", box, "s?.nc:/x", *way, "-d", "time", "--op", "valid")
+            same(found[0], (2 * x > 10).reshape(3, DAYS, *x.shape[1:]).sum(1), (box, way))
+
+
 def check_bits(folder):
     """Those of files that have the box in one piece; memory, threads and parts do not show."""
     for layout, rolled in (("contiguous", {}), ("wide", {"chunks": (7, 2, 8), "compression": 1})):
@@ -260,6 +280,22 @@ def check_files_along_longitudes(folder):
         same(out["lon_bnds"][...], np.stack([lon - 7.5, lon + 7.5], 1), "their bounds")
 
 
+def check_strange_bounds(folder):
+    """Bounds that begin anew at 360 are those of the cells of their longitudes; texts are no bounds, and left out."""
+    make(folder)
+    with h5py.File(folder.file("a2001.nc"), "a") as file:
+        file["lon_bnds"][...] = np.mod(file["lon_bnds"][...], 360)
+    for part, wanted in (("", [[-7.5, 82.5], [82.5, 172.5], [172.5, 262.5], [262.5, 352.5]]), ("[lon=-45:30]", [[-52.5, 37.5]])):
+        with folder.reduce(f"a2001.nc:/x{part}", "--coarsen", "lon=6", "--op", "mean") as out:
+            same(out["lon_bnds"][...], wanted, part)
+    with h5py.File(folder.file("a2001.nc"), "a") as file:
+        scale = file["nv"]
+        del file["lon_bnds"]
+        attach(file.create_dataset("lon_bnds", data=np.array([[b"a", b"b"]] * len(LON))), file["lon"], scale)
+    with folder.reduce("a2001.nc:/x[lon=-45:30]", "-d", "time") as out:
+        assert "lon_bnds" not in out and "bounds" not in out["lon"].attrs, list(out)
+
+
 def check_cells(folder):
     """What lies in another order than the cells of another file does not name its areas."""
     make(folder)
@@ -271,8 +307,8 @@ def check_cells(folder):
 
 
 CHECKS = [check_files_that_follow_each_other, check_files_that_are_stacked, check_all_variables, check_groups_and_scans,
-          check_what_is_read_beside, check_bits, check_two_seams, check_stages,
-          check_files_along_longitudes, check_cells]
+          check_what_is_read_beside, check_arrays_of_each_file, check_bits, check_two_seams, check_stages,
+          check_files_along_longitudes, check_strange_bounds, check_cells]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -169,8 +169,12 @@ START_TEST(a_meridian_that_is_there_twice_is_kept_once) {
   ndr_value_axis lon = longitudes(37, 0, 10);
   check_seam(&lon, "-10:10", (ndr_index_run){35, 1, -360}, (ndr_index_run){0, 2, 0});
   check(&lon, "0:360", 0, 37, 0);
+  check(&lon, "-5:10", 0, 2, 0); /* the range begins with that meridian, or has nothing else */
+  check(&lon, "355:365", 0, 1, 360);
+  check(&lon, "-360:0", 0, 36, -360);
   lon = longitudes(37, 360, -10);
   check_seam(&lon, "-10:10", (ndr_index_run){35, 1, 0}, (ndr_index_run){0, 2, -360});
+  check(&lon, "-5:5", 0, 1, -360);
 }
 END_TEST
 

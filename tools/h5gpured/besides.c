@@ -132,49 +132,19 @@ static bool is_other_along_series(const search *s, const ndr_h5_dataset *array) 
   return name && other && strcmp(name, other) == 0 && info->shape[d] != 1 && info->shape[d] != s->info->shape[own];
 }
 
-/* The dataset of that path in the file of input i, and the part that is taken there; to be freed. */
-static char *text_in(const search *s, int i, const ndr_h5_info *info) {
-  char *file, *own, *part, *text = NULL;
-  uint64_t used = 0;
-  if (ndr_h5_split(s->options->inputs[i], &file, &own) != NDR_OK) return NULL;
-  part = part_for(own ? part_of(own) : "", info->ndim, info->dim_names, &used);
-  if (part && (text = malloc(strlen(file) + strlen(info->dataset) + strlen(part) + 2)))
-    sprintf(text, "%s:%s%s", file, info->dataset, part);
-  free(file);
-  free(own);
-  free(part);
-  return text;
-}
-
-/* An array of the (first) input's file that goes along the series: each file has its own. */
-static bool open_in_each(const search *s, ndr_h5_operand *operand) {
-  const ndr_h5_access access = access_for(s, operand->role);
-  ndr_h5_dataset *first = operand->dataset;
-  int count = s->options->input_count;
-  if (!is_other_along_series(s, first)) return true;
-  char **texts = calloc((size_t)count, sizeof *texts);
-  bool good = texts != NULL;
-  for (int i = 0; good && i < count; i++) good = (texts[i] = text_in(s, i, ndr_h5_describe(first))) != NULL;
-  if (!good) search_fail_memory(s);
-  operand->dataset = NULL;
-  good = good && input_open_series(s->options, count, (const char *const *)texts, &access, &operand->dataset);
-  for (int i = 0; texts && i < count; i++) free(texts[i]);
-  free(texts);
-  ndr_h5_close(first);
-  return good;
-}
-
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
   ndr_h5_operand *operand = search_add(s, NDR_WITH);
   if (!operand || !search_make_groups(s)) return false;
+  const ndr_h5_access access = access_for(s, NDR_WITH);
   const int i = s->b->count - 1;
   char **source = &s->b->sources[i];
   operand->name = name;
   operand->groups = s->b->groups;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
+  bool own = !names_file(with->value), whole = count == 1 && !*part_of(with->value);
+  if (own && whole && !search_open_in_each(s, operand, &access)) return false;
   if (search_is_of_groups(s, operand->dataset)) return search_note_groups(s, i);
-  if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
+  if (own || !s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
   return open_with(s, with, count, s->options->select_along, &operand->dataset, source);
@@ -211,6 +181,7 @@ static const char *key_hint(const char *name, char hint[64]) {
 
 /* `name` is kept. */
 static bool add_name(const search *s, const char *name, const char *option) {
+  const ndr_h5_access access = access_for(s, NDR_WITH);
   int count, dim;
   char hint[64];
   const named_value *with = find_with(s->options, name, &count);
@@ -235,7 +206,7 @@ static bool add_name(const search *s, const char *name, const char *option) {
   operand->dataset = dataset;
   char **source = &s->b->sources[s->b->count - 1];
   *source = with_source(1, &ndr_h5_describe(dataset)->dataset);
-  return (*source || search_fail_memory(s)) && open_in_each(s, operand);
+  return (*source || search_fail_memory(s)) && search_open_in_each(s, operand, &access);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {
@@ -311,7 +282,7 @@ static bool add_mask(const search *s) {
   ndr_h5_operand *operand = search_add(s, NDR_WHERE);
   if (!operand) return false;
   if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);
-  return names_file(s->options->where) || *part_of(s->options->where) || open_in_each(s, operand);
+  return names_file(s->options->where) || *part_of(s->options->where) || search_open_in_each(s, operand, &access);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ bool search_is_of_groups(const search *s, const ndr_h5_dataset *array) {
   bool is = false;
   for (int d = 0; d < info->ndim && groups && !is; d++) {
     const char *name = info->dim_names[d], *own = ndr_h5_groups_dim_name(groups);
-    if (!name) continue;
+    if (!name || info->shape[d] == 1) continue; /* one step is repeated */
     is = strcmp(name, strrchr(ndr_h5_groups_text(groups), ':') + 1) == 0 ||
          (own && strcmp(name, own) == 0 && has_distinct_groups(groups, array, d));
   }

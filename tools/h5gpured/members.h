@@ -38,6 +38,10 @@ bool part_is_by_names(const char *part);
  * *used if entry i is left. NULL where there is no memory. */
 char *part_for(const char *part, int ndim, const char *const *names, uint64_t *used);
 
+/* The part of an array of array_ndim dims, whose dim i is dim dims[i] of a dataset of ndim dims that has `part`; -1 is
+ * none of them. All entries of `part` are by place. To be freed; NULL where there is no memory. */
+char *part_by_places(const char *part, int ndim, int array_ndim, const int *dims);
+
 /* The first entry whose bit in `used` is not set, with its length; NULL if there is none. */
 const char *part_unused(const char *part, uint64_t used, int *length);
 

@@ -125,6 +125,10 @@ void part_free(h5gpured_options *options) {
 
 /* ---- The part of one of several datasets ------------------------------------------------------------------------- */
 
+static bool is_dots(const char *entry, int length) {
+  return length == 3 && strncmp(entry, "...", 3) == 0;
+}
+
 bool part_is_by_names(const char *part) {
   const char *entry;
   int length;
@@ -152,6 +156,29 @@ char *part_for(const char *part, int ndim, const char *const *names, uint64_t *u
     at += (size_t)snprintf(text + at, capacity - at, "%s%.*s", at ? "," : "[", length, entry);
   }
   snprintf(text + at, capacity - at, "%s", at ? "]" : "");
+  return text;
+}
+
+char *part_by_places(const char *part, int ndim, int array_ndim, const int *dims) {
+  size_t capacity = strlen(part) * (size_t)(array_ndim + 1) + 3 * (size_t)array_ndim + 3, at = 0;
+  char *text = calloc(capacity, 1);
+  const char *entries[NDR_MAX_DIMS] = {NULL}, *entry, *rest = part;
+  int lengths[NDR_MAX_DIMS], length, count = 0, d = 0;
+  while (next_entry(&rest, &entry, &length)) count += !is_dots(entry, length);
+  for (rest = part; text && next_entry(&rest, &entry, &length);) {
+    if (is_dots(entry, length)) {
+      d += ndim - count;
+    } else if (d >= 0 && d < ndim) {
+      entries[d] = entry;
+      lengths[d++] = length;
+    }
+  }
+  for (int i = 0; text && i < array_ndim; i++) {
+    const char *own = dims[i] >= 0 ? entries[dims[i]] : NULL;
+    at += (size_t)snprintf(text + at, capacity - at, "%s%.*s", i ? "," : "[", own ? lengths[dims[i]] : 1,
+                           own ? own : ":");
+  }
+  if (text) snprintf(text + at, capacity - at, "%s", at ? "]" : "");
   return text;
 }
 

@@ -36,6 +36,12 @@ bool search_add_coordinate(const search *s, const char *name, int d);
 int search_find_weighed_dim(const search *s, const char *text);
 bool search_add_weighed(const search *s, const char *name, int d, const char *text);
 
+/* ---- Series (besides_series.c) ----------------------------------------------------------------------------------- */
+
+/* Under --concat, puts the arrays of all inputs' files in place of one of the first file, if it has the dim along which
+ * these follow each other, or if they are stacked and have it. */
+bool search_open_in_each(const search *s, ndr_h5_operand *operand, const ndr_h5_access *access);
+
 /* ---- Groups (besides_groups.c) ----------------------------------------------------------------------------------- */
 
 /* Makes the groups of --pair-by, or of --by where these are of times, by which an array of --with may be paired. */

@@ -255,20 +255,22 @@ static double shifted(const ndr_value_axis *axis, const ndr_index_run *run, int6
   return axis->values[run->from + i] + run->shift;
 }
 
-/* Puts the run behind the seam before the other. A meridian that the axis has at both ends is kept once. False if no
- * axis comes of it. */
+/* Puts the run behind the seam before the other. A meridian that the axis has at both ends is kept once; where it is
+ * all of a run, the other is left alone. False if no axis comes of it. */
 static bool order(const ndr_value_axis *axis, ndr_index_run run[2]) {
   const ndr_index_run first = run[1], second = run[0];
   run[0] = first;
   run[1] = second;
   double next = shifted(axis, &second, 0);
   bool up = axis->values[axis->count - 1] > axis->values[0];
-  while (run[0].count > 1) {
+  while (run[0].count > 0) {
     double end = shifted(axis, &run[0], run[0].count - 1);
     if (fabs(end - next) > tolerance(axis, axis->values[0]) + tolerance(axis, end) + tolerance(axis, next))
       return up ? end < next : end > next;
     run[0].count--;
   }
+  run[0] = second;
+  run[1].count = 0;
   return true;
 }
 
@@ -289,6 +291,7 @@ static ndr_status find_interval(const ndr_value_axis *axis, const range *r, cons
   runs->count = count > 1 ? 2 : 1;
   if (count == 1) return NDR_OK;
   bool seam = count == 2 && runs->run[0].shift != runs->run[1].shift && order(axis, runs->run);
+  if (seam && runs->run[1].count == 0) runs->count = 1;
   if (seam) return r->round ? NDR_OK : fail_apart(axis, text);
   return ndr_fail(NDR_ERR_DIMS,
                   "%s=%s selects %lld stretches that lie apart, as %s is in no order: select them one by one, by index",

@@ -166,7 +166,8 @@ static ndr_status add_other_pieces(ndr_cf_variable *c, const ndr_h5_dataset *sou
     else if (same)
       same = ndr_hdf_same_meaning(c->pieces[0]->id, c->pieces[p]->id);
     if (same < 0) return fail_read(source->parts[p]);
-    if (c->converted && ndr_hdf_is_short(c->pieces[p])) same = 0; /* fill values are no times */
+    if (c->converted && (c->pieces[p]->elements || ndr_hdf_is_short(c->pieces[p])))
+      same = 0; /* fill values are no times */
     c->fits = same > 0 && !__builtin_add_overflow(size, c->pieces[p]->info.shape[along], &size);
     c->pieces[p]->timed = source->parts[p]->timed;
     c->pieces[p]->time = source->parts[p]->time;
@@ -194,7 +195,7 @@ ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source
   bool turned = first->info.ndim > 0 && (first->turn[0] != 0 || ndr_has_seam(first, 0)), inside = along > 0;
   v->converted = bounds && (turned || (along >= 0 && source->axis == NDR_AXIS_CONVERTED));
   for (int d = 1; d < first->info.ndim; d++) inside |= ndr_has_seam(first, d);
-  if (v->converted && inside) v->fits = false;
+  if (v->converted && (inside || first->elements)) v->fits = false; /* which are no numbers */
   return v->fits && along >= 0 ? add_other_pieces(v, source, reduced, name, along) : NDR_OK;
 }
 

@@ -12,8 +12,13 @@
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)
 
-/* *most: no coordinate is beyond it on either side; the latitude of a pole, else infinity. */
-static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, double *most) {
+/* What is known of coordinates by their units and name. */
+typedef struct {
+  double most; /* none is beyond it on either side: the latitude of a pole, else infinity */
+  double turn; /* of longitudes, else 0 */
+} kind_of_axis;
+
+static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, kind_of_axis *axis) {
   ndr_scale_units units;
   NDR_TRY(ndr_scale_units_read(dataset, scale, &units));
   groups->timed = units.timed;
@@ -21,7 +26,9 @@ static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *datase
   double radians = ndr_angle_radians(units.units ? units.units : "degrees");
   ndr_angle_kind kind = ndr_angle_of_units(units.units);
   if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[groups->dim]);
-  *most = kind == NDR_ANGLE_LATITUDE && radians > 0 ? (radians == 1 ? acos(0) : 90) : INFINITY;
+  const double right = radians == 1 ? acos(0) : 90;
+  axis->most = kind == NDR_ANGLE_LATITUDE && radians > 0 ? right : INFINITY;
+  axis->turn = kind == NDR_ANGLE_LONGITUDE && radians > 0 ? 4 * right : 0;
   ndr_scale_units_free(&units);
   return NDR_OK;
 }
@@ -45,15 +52,24 @@ static bool halve_steps(const double *values, int64_t count, double most, double
   return true;
 }
 
+/* The bounds 345 and 15 of the longitude 0 are -15 and 15: no cell reaches further than half a turn. */
+static void unwind(const double *values, int64_t count, double turn, double *pairs) {
+  for (int64_t i = 0; i < 2 * count && turn > 0; i++) {
+    double off = pairs[i] - values[i / 2];
+    if (fabs(off) > turn / 2 * (1 + 1e-6)) pairs[i] -= turn * rint(off / turn);
+  }
+}
+
 /* Fills values[length] and pairs[2 * length]; *bounded: it is known what the steps reach over. Inside the lock. */
-static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most, double *values,
-                             double *pairs, bool *bounded) {
+static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const kind_of_axis *axis,
+                             double *values, double *pairs, bool *bounded) {
   bool misfit;
   ndr_status status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
   if (status == NDR_OK)
     status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit, &groups->gap);
   *bounded = *bounded && groups->gap < 0;
-  if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, most, pairs);
+  if (status == NDR_OK && *bounded) unwind(values, groups->length, axis->turn, pairs);
+  if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, axis->most, pairs);
   for (int64_t i = 0; status == NDR_OK && !*bounded && i < groups->length; i++)
     pairs[2 * i] = pairs[2 * i + 1] = values[i];
   return status;
@@ -90,11 +106,11 @@ static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *data
 }
 
 /* Inside the lock. */
-static ndr_status read_and_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most) {
+static ndr_status read_and_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const kind_of_axis *axis) {
   bool bounded = false;
   double *values = groups->length <= MOST_STEPS ? malloc((size_t)groups->length * 3 * sizeof *values + 1) : NULL;
   if (!values) return fail_memory(dataset);
-  ndr_status status = read_steps(groups, dataset, most, values, values + groups->length, &bounded);
+  ndr_status status = read_steps(groups, dataset, axis, values, values + groups->length, &bounded);
   if (status == NDR_OK) status = describe_all(groups, dataset, values, values + groups->length);
   free(values);
   if (bounded) return status;
@@ -109,13 +125,13 @@ static ndr_status read_and_describe(ndr_h5_groups *groups, const ndr_h5_dataset 
 static ndr_status describe_windows(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
   ndr_hdf_scope scope;
   hid_t scale = H5I_INVALID_HID;
-  double most = INFINITY;
+  kind_of_axis axis = {INFINITY, 0};
   ndr_hdf_enter(&scope, dataset->no_plugins);
   ndr_status status = ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale);
   bool found = status == NDR_OK && scale >= 0;
-  if (found) status = read_units(groups, dataset, scale, &most);
+  if (found) status = read_units(groups, dataset, scale, &axis);
   if (scale >= 0) H5Dclose(scale);
-  if (found && status == NDR_OK) status = read_and_describe(groups, dataset, most);
+  if (found && status == NDR_OK) status = read_and_describe(groups, dataset, &axis);
   ndr_hdf_leave(&scope);
   return status;
 }

@@ -23,6 +23,14 @@ static bool is_part(const ndr_h5_dataset *dataset, int d) {
          dataset->info.shape[d] != dataset->extent[d];
 }
 
+/* Whether an array is a part along its dim i already: of a series the first file may be whole, and others not, as
+ * around a globe where these begin elsewhere. */
+static bool has_part(const ndr_h5_dataset *array, int i) {
+  bool has = is_part(array, i);
+  for (int p = 0; p < array->part_count && !has; p++) has = is_part(array->parts[p], i);
+  return has;
+}
+
 static ndr_status compare(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, double *values,
                           bool *same) {
   int64_t count = dataset->info.shape[d];
@@ -95,7 +103,7 @@ static ndr_status find_cut(const ndr_beside *array, int i, const ndr_h5_dataset 
   const int d = array->steps && i == array->step_dim ? -1 : array->dims[i];
   bool done = false;
   *c = (cut){.cuts = false};
-  if (d < 0 || is_joined(dataset, d) || is_joined(own, i) || is_part(own, i)) return NDR_OK;
+  if (d < 0 || is_joined(dataset, d) || is_joined(own, i) || has_part(own, i)) return NDR_OK;
   if (array->shape[i] != dataset->extent[d]) return NDR_OK;
   if (ndr_has_seam(dataset, d)) NDR_TRY(ndr_cut_is_done(own, i, dataset, d, &done));
   if (done) return NDR_OK;

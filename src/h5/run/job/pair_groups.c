@@ -43,13 +43,19 @@ static ndr_status blame(const char *what, ndr_status status) {
   return ndr_fail(status, "%s: %s", what, reason);
 }
 
+/* The numbers that are the coordinates of steps; NaN is of no group. */
 static ndr_status take_numbers(const ndr_beside *array, int i, numbered *all, int64_t *count) {
   const int64_t size = array->shape[i];
   double *values = malloc((size_t)size * sizeof *values + 1);
   if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the groups of %lld steps", (long long)size);
   ndr_status status = ndr_h5_coordinate(array->dataset, i, values);
-  for (int64_t k = 0; k < size && status == NDR_OK; k++)
-    if (fabs(values[k]) < 1e9) all[(*count)++] = (numbered){(int64_t)values[k], k};
+  for (int64_t k = 0; k < size && status == NDR_OK; k++) {
+    const char *name = array->dataset->info.dim_names[i];
+    if (!(fabs(values[k]) < 1e9)) continue;
+    all[(*count)++] = (numbered){(int64_t)values[k], k};
+    if (floor(values[k]) != values[k])
+      status = ndr_fail(NDR_ERR_DIMS, "its %s[%lld] is %.9g, which is no %s", name, (long long)k, values[k], name);
+  }
   free(values);
   return status;
 }

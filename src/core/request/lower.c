@@ -11,7 +11,7 @@
 /* The numbers of the problem's arrays by their role: 0 is the problem's own, k its operand k - 1. */
 typedef struct sources {
   int where, weights; /* 0: none */
-  bool weighs;        /* an operator has a weighted form, so that others may stand beside it without weights */
+  bool weighs;        /* an operator has a weighted form: those without one are then computed without weights */
   int with_count, with[NDR_MOST_ARRAYS];
 } sources;
 

@@ -163,8 +163,8 @@ typedef struct ndr_h5_progress {
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
  * others it has the dataset's size. If its dims are given or found by names, it may also have the size of the whole dim
- * in the file of which the dataset is a part: the same part of the array is then read. Longitudes, all of them or a
- * part, are found by their coordinates, wherever the array's file begins, eastwards or westwards.
+ * in the file of which the dataset is a part: the same part of the array is then read. Longitudes, all of
+ * them or a part, are paired by place: the array's file may begin elsewhere, and go eastwards or westwards.
  *
  * Elements are paired by their numbers. If both have coordinates along a dim, these must agree or, in an array that was
  * opened with ndr_h5_access.by_number, do not count. Times agree if they are the same instants, in whatever units, and
@@ -175,11 +175,12 @@ typedef struct ndr_h5_progress {
  * do not count along a dim that is repeated, of which the array's own part leaves one step of several, or of which its
  * file has one step and the dataset's has several.
  *
- * Of an array with `groups` the coordinates say which step is of which group, in any order, of any years for groups of
- * all years. Each group that the dataset has must be there, once; it may have others. The dim may also have the name of
- * the key, month, year, dayofyear or hour, and these numbers as coordinates. Days are paired by number only within
- * calendars that number them alike. If `groups` are not those that are reduced by, each step of the dataset must be in
- * one.
+ * An array that cannot be paired so is paired by its `groups`, if it has some: it has one step for each. Its own times
+ * say of which group a step is; they may be in any order and, if the key takes all years together, of other years than
+ * the dataset's. Each group of the dataset must be there, once; the array may have more groups. In place of times its
+ * dim may have the name of the key, month, year, dayofyear or hour, and these numbers as coordinates. Days are paired
+ * only between calendars that number them alike. Each step of the dataset must be in a group, unless the reduction is
+ * by groups of the same dim, which leave out the others.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
@@ -198,8 +199,9 @@ typedef struct ndr_h5_operand {
   const int *dims;         /* its dim i lies along dim dims[i] of the dataset; NULL: as described above */
   const char *name;        /* by which a condition calls it; NULL: none does */
   /* Groups of the dataset by time (ndr_h5_groups_by_time), for an array that has one step for each of them, such as a
-   * climatology of months: if its steps along the dim that the groups lie along, which is found by its name, are not
-   * those of the dataset, an element is paired with the array's step of the same group. NULL: none. */
+   * climatology of months. If the array cannot be paired step by step, an element is paired with its step of the same
+   * group, along the dim of that name. They must live as long as the call, and are ignored if `dims` are given. NULL:
+   * none. */
   const ndr_h5_groups *groups;
 } ndr_h5_operand;
 #define NDR_H5_OPERAND_INIT                                                                                            \

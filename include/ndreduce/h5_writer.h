@@ -45,8 +45,7 @@ typedef struct ndr_h5_writer_options {
   int deflate;         /* 1 .. 9: level of compression, behind a shuffle; 0: none; -1: results of at least 64 KiB are
                           compressed if their source is, by deflate at its level, in chunks that follow the source's */
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
-  const char
-      *comment; /* what cell_methods says in brackets of sum, mean, var, std and norm2, "weighted by lat"; or NULL */
+  const char *comment; /* "weighted by lat": in brackets in cell_methods of sum, mean, var, std and norm2; or NULL */
   /* Called once for each thing of the inputs that the file will not have though it belongs there; may be NULL. Called
    * under the lock. Once it has stopped a call, the writer can only be destroyed. */
   int (*on_remark)(void *user, const char *sentence);

@@ -57,14 +57,16 @@
  *
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
- * to var and std. The other operators have no weighted form: beside one that has it they are computed without weights,
- * as valid is in any case; without such a one weights are refused (NDR_ERR_OP). Where the weights add up to 0, mean,
- * var and std are NaN; a weight of 0 times NaN or infinity is NaN. Weights may be negative for sum, mean and norm2; var
- * and std of negative or infinite weights are not defined. NaN among the weights is refused on the CPU
+ * to var and std. The other operators have no weighted form: beside one of these five they are computed without
+ * weights, by themselves they are refused (NDR_ERR_OP); only valid may then stand by itself, too. Where the weights add
+ * up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN. Weights may be negative for sum, mean
+ * and norm2; var and std of negative or infinite weights are not defined. NaN among the weights is refused on the CPU
  * (NDR_ERR_ARGUMENT), also where `where` is false; results may have been written then, and are NaN. On a GPU such
- * weights give NaN. initial counts as one more element, but not for valid, which may stand beside sum, prod, min and
- * max. It is f64; if the result is an integer, it must be a value of the result's dtype. Under skip_nan an initial
- * value that is NaN is left out, too.
+ * weights give NaN.
+ *
+ * initial counts as one more element, but not for valid, which may stand beside sum, prod, min and max. It is f64; if
+ * the result is an integer, it must be a value of the result's dtype. Under skip_nan an initial value that is NaN is
+ * left out, too.
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
  * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY, but for min and max with initial. skip_nan leaves NaN
@@ -207,7 +209,7 @@ typedef struct ndr_options {
   /* Arrays beside the array, on its device. They have its shape, or broadcast to it by NumPy's rule; any strides. */
   const DLTensor *where NDR_DEFAULT(0);       /* bool: elements where it is false are left out; NULL: all count */
   const DLTensor *weights NDR_DEFAULT(0);     /* f32 or f64, not NaN, for sum, mean, var, std and norm2; NULL: none.
-                                                 Others, as max, may stand beside these, without weights */
+                                                 Others, such as max, may stand beside these, without weights */
   const DLTensor *const *with NDR_DEFAULT(0); /* second and further arrays of an operator of one's own (operator.h) */
   int with_count NDR_DEFAULT(0);
 
@@ -294,7 +296,8 @@ NDR_API DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype);
 /* Fills in what the result of op over dims must look like: its dtype, and ndim and sizes into result->shape, which must
  * have room for NDR_MAX_DIMS sizes and is the caller's. data, strides and byte_offset are set to 0, device to the
  * array's. Reads no element. options are those of the call, also of ndreduce_many: arrays of `with` behind those that
- * op reads, and weights if op has no weighted form, are other operators', and are not looked at. Errors: as ndreduce. */
+ * op reads, and weights if op has no weighted form, are other operators', and are not looked at. Errors: as ndreduce.
+ */
 NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,
                                        const ndr_options *options, DLTensor *result);
 

@@ -95,7 +95,7 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
     for (int k = 0; k < ROWS; k++) fold<N>(a[k], row[k], label);
   }
 
-  /* The next labels of a lane: eight, or four if there are fewer than eight. */
+  /* The next labels of a lane: eight, or four if fewer than eight are left. Places of no label are not used. */
   struct lane_labels {
     u32 word[4];
     NDR_DEVICE void load(const int *entries, int left) {
@@ -113,7 +113,7 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
   /* What a lane does in a task, for ROWS rows from `row` on. */
   struct lane_work {
     int row, count;
-    int to;             /* group, or piece -1 - to, or NDR_NOWHERE */
+    int to;             /* group, or piece -1 - to, or NDR_NOWHERE; with PAIRS only whether it is NDR_NOWHERE */
     int from;           /* its first entry, in units of 8 bytes */
     lane_labels labels; /* the first ones */
   };
@@ -183,6 +183,7 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
         if (i < left) add_pair(row, now[i], work, s);
     }
   }
+  /* The next pairs of a lane: four, or two if no more are left. */
   static NDR_DEVICE void load_pairs(u32 (&pairs)[4], const int *entries, int left) {
     u32 second[2];
     if (left > 0) machine::load_bytes<8, true>(pairs, entries);
@@ -190,6 +191,7 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
     machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
     pairs[2] = second[0], pairs[3] = second[1];
   }
+  /* Adds one label of ROWS rows. No other thread has labels of its group. */
   NDR_DEVICE void add_pair(const tile_row (&row)[ROWS], u32 pair, const lane_work &work, const tile_step &s) const {
     const int label[1] = {(int)(pair & 0xffff)};
 #pragma unroll
@@ -200,6 +202,7 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
     }
   }
 
+  /* How many sets of ROWS rows a step has; a lane adds up one set at a time. */
   static NDR_DEVICE int sets(const tile_step &s) {
     return (s.rows + ROWS - 1) / ROWS;
   }
@@ -294,7 +297,8 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
 
   /* ---- results ---- */
 
-  /* Writes the totals, or puts them in the slots of a part, and begins new ones. */
+  /* Writes the totals of the tile's groups as results or, where parts are joined, as states into the slots of this
+   * part. The totals then begin anew. */
   NDR_DEVICE void put(const tile_step &s) const {
     const int rows_apart = NDR_BLOCK / s.groups, groups_apart = NDR_BLOCK - rows_apart * s.groups;
     int r = machine::thread() / s.groups, group = machine::thread() - r * s.groups;

@@ -1,4 +1,4 @@
-/* What blocks of zones.cuh have in shared memory: states, tiles of arrays, and what they work on. */
+/* What blocks of zones.cuh have in shared memory: states, tiles of arrays, and the steps that they work on. */
 #ifndef NDR_ZONES_TILE_CUH
 #define NDR_ZONES_TILE_CUH
 
@@ -131,16 +131,17 @@ NDR_DEVICE quotient divide_mostly_one(i64 n, i64 by) {
   return {whole, n - whole * by};
 }
 
-/* One step of a block: it adds up one tile of a few rows of its item, then the same tile of the next ones, whose lists
- * the first-level cache still has, then the next tile, and takes one item after the other. One thread finds the steps,
- * and keeps them in shared memory: they would take all threads' registers. */
+/* One step of a block: one tile of a few rows of its item. The next steps are the same tile of the item's other rows,
+ * whose lists the first-level cache still has, then the next tile, then the next item. One thread finds the steps, and
+ * keeps them in shared memory: they would take all threads' registers. */
 struct tile_step {
-  i64 item, number, end; /* number: of the tile and the combination of the other reduced axes; end: that of the part */
+  i64 item, number, end; /* number counts tiles and combinations of the other reduced axes, up to the part's end */
   i64 first_row, unit, tile;
   int item_rows, row, rows, part;               /* of the item; the step's first of them, and how many it has */
   int begin_label, labels, first_group, groups; /* of the tile */
   int tasks, task_count, joins, join_count;     /* of its lists */
-  int join_lanes_log; /* log2 of the lanes that join a group: the most with which the block takes all at once, or 0 */
+  int join_lanes_log; /* log2 of the lanes that join the pieces of a group: as many, of one warp, as let the block join
+                         all groups of the step at once; else 0, one lane */
 
   NDR_DEVICE void begin(const ndr_params &p, i64 item_) {
     const ndr_param_tiles &own = p.table.tiles;

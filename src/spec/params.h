@@ -236,24 +236,28 @@ typedef struct ndr_param_operand_short {
  * word of 8 bytes, at (w * slots + s) * padded + c. A second launch joins them and makes them 0 again. Where the other
  * reduced axes are cut into parts, part i of a segment has slot number n * parts + i. */
 /* table_tiles: the same where labels lie along the fastest axis. A block copies a tile, at most `width` neighbouring
- * labels of a few outputs' rows, to shared memory, and accumulates the states of all groups there, or of the groups
- * that have labels in this tile alone. Lists of the table: from 8 on by tile eight ints: its tasks begin, they end, its
- * joins begin, they end, its first label, how many, its first group, how many; int 0 says from where on there are
- * tasks, int 1 lanes, int 2 joins, and int 3 entries. Groups are counted from the tile's first. tasks      by task an
- * int: its entries begin, in units of 8 bytes. A task is a warp's lanes      by task and lane two ints: how many labels
- * the lane has, and where its total goes: group number n, piece number -1 - n, or nowhere: INT_MIN joins      four
- * ints: a group, and its pieces: the first, and behind the last entries    by lane four labels, counted from the tile's
- * first, of 16 bits each; then the next four of each. With NDR_WAYS_PAIRS by lane two labels, and 16 bits higher the
- * group of each; then the next two of each A part is a range of the tiles of all combinations of the other reduced
- * axes, which ndr_params.units counts: all combinations of the first tile, then those of the second. Where there are
- * joins, word w of the state of a group in part i of row r is at ((w * padded + r) * parts + i) * groups + group. */
+ * labels of a few outputs' rows, to shared memory, and has the states of the tile's groups there: those of all groups,
+ * or, where tiles share no group, of the groups whose labels are in this tile. Lists of the table, as ints; int 0 says
+ * from where on there are tasks, int 1 lanes, int 2 joins, and int 3 entries:
+ *   from 8 on  by tile eight: its tasks begin, they end, its joins begin, they end, its first label, how many labels,
+ *              its first group, how many groups. Groups in its lists are counted from its first
+ *   tasks      by task: its entries begin, in units of 8 bytes. A task is a warp's
+ *   lanes      by task and lane two: how many labels the lane has, and where its total goes: group number n, piece
+ *              number -1 - n, or nowhere: INT_MIN
+ *   joins      four: a group, and its pieces: the first, and behind the last; 0
+ *   entries    by lane four labels, counted from the tile's first, of 16 bits each; then the next four of each lane.
+ *              With NDR_WAYS_PAIRS by lane two labels, each with its group 16 bits higher; then the next two of each
+ *              lane. Totals then go to these groups
+ * A part is a range of the tiles of all combinations of the other reduced axes, which ndr_params.units counts: all
+ * combinations of the first tile, then those of the second. Where parts are joined, word w of the state of a group in
+ * part i of row r is at ((w * padded + r) * parts + i) * groups + group. */
 typedef struct ndr_param_tiles {
   int tiles, width;
   int rows;             /* outputs of other kept axes of an item, whose states a block has */
   int step_rows;        /* outputs of them that a block adds up at a time; at most 64 */
   int row_threads_log;  /* log2 of the threads that copy a row */
   int groups;           /* of a tile, at most */
-  int pieces;           /* the same */
+  int pieces;           /* of a tile, at most */
   long long row_blocks; /* sets of "rows" outputs */
   long long units;      /* combinations of the other reduced axes */
 } ndr_param_tiles;

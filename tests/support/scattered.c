@@ -97,7 +97,7 @@ static void rising_labels(rng *random, const scattered *c, int64_t length, int32
 ndr_groups *scattered_groups(rng *random, const scattered *c) {
   int64_t length = c->shape[1] * (c->label_dims == 2 ? c->shape[2] : 1);
   int32_t *values = malloc((size_t)length * sizeof *values);
-  int how = (int)rng_between(random, 0, 3);
+  int how = c->even ? 0 : (int)rng_between(random, 0, 3);
   ndr_groups *groups;
   for (int64_t at = 0, run = 0, label = 0; at < length; at++) {
     int32_t drawn = (int32_t)rng_between(random, rng_once_in(random, 5) ? -1 : 0, c->groups - 1);

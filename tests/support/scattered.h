@@ -14,6 +14,7 @@ typedef struct scattered {
   int label_dims;
   int64_t groups;
   bool rising; /* labels are in the order of the groups */
+  bool even;   /* labels are drawn evenly, in no order */
   int dim_count, dims[3];
   int op_count;
   ndr_op ops[SCATTERED_OPS];
@@ -27,8 +28,8 @@ void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t mos
 /* An operator that knows where its elements are along rows and columns. */
 ndr_op scattered_placed(void);
 
-/* Labels in any order, most of them equal, in runs of random lengths, of few groups, or rising; some belong to none, and
- * some groups have none. */
+/* Labels in any order, most of them equal, in runs of random lengths, of few groups, or rising; some belong to none,
+ * and some groups have none. */
 ndr_groups *scattered_groups(rng *random, const scattered *c);
 
 /* The array, and an operand; weights are positive. */

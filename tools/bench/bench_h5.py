@@ -270,7 +270,10 @@ def versions(tool):
 
 
 def run(tool, folder, cases, files, measured, record, also=None):
-    """Measures cases one by one, each of which is in the record when it is done. files: a dict from the name of each file to the function that makes it, if it is missing; measured: makes a row of a case; also: more versions."""
+    """Measures the cases, and writes the record anew after each, so that an interrupted run keeps those that are done.
+
+    files: a dict from the name of each file to the function that makes it, if it is missing; measured: makes a row of a case; also:
+    more versions."""
     new = {**provenance(), "versions": {**versions(tool), **(also or {})}, "rows": []}
     for case in cases:
         for file in case.get("files") or [case["file"]]:

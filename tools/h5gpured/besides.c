@@ -141,10 +141,10 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   operand->name = name;
   operand->groups = s->b->groups;
   if (!open_with(s, with, count, "", &operand->dataset, source)) return false;
-  bool own = !names_file(with->value), whole = count == 1 && !*part_of(with->value);
-  if (own && whole && !search_open_in_each(s, operand, &access)) return false;
+  const bool of_input = !names_file(with->value), whole = count == 1 && !*part_of(with->value);
+  if (of_input && whole && !search_open_in_each(s, operand, &access)) return false;
   if (search_is_of_groups(s, operand->dataset)) return search_note_groups(s, i);
-  if (own || !s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
+  if (of_input || !s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
   return open_with(s, with, count, s->options->select_along, &operand->dataset, source);

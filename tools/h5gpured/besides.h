@@ -35,7 +35,7 @@ typedef struct besides {
   char *sources[MOST_BESIDES]; /* where named arrays are from, as with_source says, or "coordinate" */
   char *condition;             /* of --where, with the dims' numbers; NULL: there is none */
   ndr_h5_groups *groups;       /* by which arrays of --with may be paired; NULL: none */
-  bool grouped[MOST_BESIDES];  /* those that have one step for each of their groups */
+  bool grouped[MOST_BESIDES];  /* arrays that have one step for each of these groups */
   DLTensor tensors[MOST_BESIDES];
   int64_t sizes[MOST_BESIDES];
   int dims[MOST_BESIDES];

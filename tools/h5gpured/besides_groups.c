@@ -5,7 +5,7 @@
 
 #include "h5gpured/search.h"
 
-/* The one dim of DIM:KEY, which begins the text up to `key`. */
+/* Sets *d to the one dim of the text DIM:KEY, in which `key` is where KEY begins. */
 static bool find_grouped(const search *s, const char *text, const char *key, int *d) {
   char dim[DIM_CHARS];
   int dims[NDR_MAX_DIMS], count;

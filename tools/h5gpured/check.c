@@ -114,7 +114,7 @@ static void check_list(h5gpured_options *options, const cli *tool) {
   options->json = options->format == FORMAT_JSON;
 }
 
-/* Operators without a weighted form may stand beside one that has it, but not valid alone. */
+/* Whether an operator has a weighted form. Others may then stand beside it. */
 static bool weighs(const h5gpured_options *options) {
   for (int i = 0; i < options->op_count; i++)
     if (op_is_weighted(options->ops[i])) return true;

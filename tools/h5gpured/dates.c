@@ -6,7 +6,7 @@
 #include "h5gpured/output.h"
 #include "h5gpured/ranks.h"
 
-/* What stands behind a date of each precision, where the next one begins. */
+/* What makes a date of each precision one of the next. */
 static const char *const zeros[] = {[DATE_DAYS] = "T00:00:00", [DATE_SECONDS] = ".000", [DATE_MILLIS] = "000"};
 
 /* The precision of "2001-01-31", "2001-01-31T12:00:00", and that with .123 or .123456; false of another text. */
@@ -48,6 +48,7 @@ date_precision table_precision(const table_columns *columns, const char *dim) {
   return DATE_DAYS;
 }
 
+/* Raises the precision of the dates along a dim to this one at least. */
 static void note(table_columns *columns, const char *dim, date_precision precision) {
   int i = 0;
   while (i < columns->count && strcmp(columns->dates[i].dim, dim) != 0) i++;
@@ -76,7 +77,7 @@ static bool note_dim(const ndr_h5_dataset *dataset, int d, table_columns *column
   return good;
 }
 
-/* A dataset that cannot be opened is complained of when its turn comes. */
+/* Passes over datasets that cannot be opened: these are complained of when their turn comes. */
 bool members_find_dates(const members *m, table_columns *columns) {
   ndr_h5_access access = input_access(m->options);
   bool good = true;

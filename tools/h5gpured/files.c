@@ -100,7 +100,7 @@ bool files_expand(h5gpured_options *options) {
   return true;
 }
 
-/* Whether a shell would find files if the brackets in FILE were a set of characters. */
+/* Whether there are files that an input, up to a part or a path, would match if brackets were a set of characters. */
 static bool is_shell_pattern(const char *input) {
   bool found = false;
   for (size_t length = strlen(input); strchr(input, '[') && length > 0 && !found; length--) {

@@ -105,8 +105,8 @@ typedef enum date_precision { DATE_DAYS, DATE_SECONDS, DATE_MILLIS, DATE_MICROS 
 /* What the datasets of one table of CSV have in common. */
 typedef struct table_columns {
   char *names; /* the table's line of names; NULL until it is printed */
-  int count;   /* of the dims whose coordinates are times: what all of these need */
-  struct {
+  int count;   /* dims whose coordinates are times, by name */
+  struct {     /* the precision that all dates along each of these need */
     char dim[DIM_CHARS];
     date_precision precision;
   } dates[NDR_MAX_DIMS];
@@ -123,10 +123,10 @@ typedef struct answer {
   ndr_op ops[NDR_MAX_OPS];       /* those of the options, for this dataset */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
-  bool in_groups;                /* results lie in the groups that the dataset lies in */
-  bool joined;                   /* under --concat: the dataset is read from all inputs */
-  struct table_columns *columns; /* for CSV of what may be several datasets; else NULL */
-  int found_count;               /* under --coords */
+  bool in_groups;         /* results lie in the groups that the dataset lies in */
+  bool joined;            /* under --concat: the dataset is read from all inputs */
+  table_columns *columns; /* for CSV of what may be several datasets; else NULL */
+  int found_count;        /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
 

@@ -225,7 +225,7 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
              m.chosen_count);
     found = good = false;
   }
-  found = good = found && members_find_dates(&m, &columns);
+  if (found) found = good = members_find_dates(&m, &columns);
   for (int c = 0; found && c < m.chosen_count && (good || (!to && !ranks_comm())); c++)
     good = answer_member(&m, m.chosen[c], &kept, &columns, to) && good;
   if (good && to && members_are_copied(&m)) {

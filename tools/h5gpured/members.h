@@ -133,7 +133,7 @@ bool list_has(const char *list, const char *name, size_t name_length);
  * complaint. */
 bool members_fit_table(members *m);
 
-/* Finds out how much of dates the table of those that are chosen needs. After a complaint false. */
+/* Finds the precision of dates that the table of those that are chosen needs. After a complaint false. */
 bool members_find_dates(const members *m, table_columns *columns);
 
 /* Call when rank 0 goes on alone: the file is then held open without what ranks share. */

@@ -28,8 +28,8 @@ static int count_dims(const dim_list list) {
   return count;
 }
 
-/* Which of the chosen ones has the dims of the table: the first that is named, else one of the dims that the most have,
- * and of those that as many have, the most dims. */
+/* Which of the chosen ones has the dims of the table: the first that is named; else one with the dims that are the most
+ * frequent or, of two lists of dims that are as frequent, with the longer one. */
 static int choose_dims(const members *m, dim_list *lists) {
   int best = 0, most = 0;
   for (int c = 0; c < m->chosen_count; c++)

@@ -46,11 +46,12 @@ bool find_places(const ndr_h5_dataset *dataset, answer *a);
  * where that cannot be told. */
 bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values, date **dates);
 
-/* What most of the dates need; and writes as much of each, with zeros at its end. Texts that are no dates stay. */
+/* The precision of the date that needs most; and writes all dates with a precision, adding zeros. Texts that are no
+ * dates stay as they are. */
 date_precision dates_precision(int64_t count, date *dates);
 void dates_refine(int64_t count, date *dates, date_precision precision);
 
-/* What the table's dates along a dim of that name need at least. */
+/* The precision that the table's dates along a dim of that name need; `columns` or `dim` may be NULL. */
 date_precision table_precision(const table_columns *columns, const char *dim);
 
 /* A coordinate for people: its date, or the shortest number. NUMBER_CHARS are room for both. */

@@ -16,9 +16,11 @@ typedef struct {
 
 /* ---- Operands and complaints (search.c) ------------------------------------------------------------------------- */
 
-/* Complain of a lack of memory; of the library's last error, with the option that the array was named by; and of one
- * that begins with the dataset. Always false. */
+/* Complains of a lack of memory. Always false. */
 bool search_fail_memory(const search *s);
+
+/* Complains of the library's last error, with the option that the array was named by. Of an error that begins with the
+ * dataset search_refuse_reason leaves out that beginning. Always false. */
 bool search_refuse(const search *s, const char *option);
 bool search_refuse_reason(const search *s, const char *option);
 
@@ -27,12 +29,12 @@ ndr_h5_operand *search_add(const search *s, ndr_role role);
 
 /* ---- Coordinates (besides_coordinates.c) ------------------------------------------------------------------------- */
 
-/* The only dim of that name that has coordinates; -1 if there is none. Adds these, as the array `name`. */
+/* The only dim of that name, if it has coordinates; else -1. The second adds these, as the array `name`. */
 int search_find_dim(const search *s, const char *name);
 bool search_add_coordinate(const search *s, const char *name, int d);
 
-/* The dim of DIM:cos and DIM:days, as --weights has them; -1: the text is something else. Adds what the text says of
- * that dim. */
+/* The dim of a text DIM:cos or DIM:days, as --weights has them; -1: the text is something else. The second adds these
+ * weights of that dim, as the array `name`. */
 int search_find_weighed_dim(const search *s, const char *text);
 bool search_add_weighed(const search *s, const char *name, int d, const char *text);
 
@@ -47,8 +49,8 @@ bool search_open_in_each(const search *s, ndr_h5_operand *operand, const ndr_h5_
 /* Makes the groups of --pair-by, or of --by where these are of times, by which an array of --with may be paired. */
 bool search_make_groups(const search *s);
 
-/* Whether the array has one step for each group, as a climatology has: along a dim of the same name, with times, or
- * along one that has the key's name. It is then the same to pair it by groups and, where that can be done, by steps. */
+/* Whether the array has at most one step for each group, as a climatology has: along a dim of the same name, with
+ * times, or along one that has the key's name. If it can be paired by steps, too, both pair the same. */
 bool search_is_of_groups(const search *s, const ndr_h5_dataset *array);
 
 /* Notes that array i is of groups, and says so of its source: "clim.nc:/tas by time:month". */

@@ -80,7 +80,7 @@ static bool print_with(const answer *a, const char *before, int i, FILE *stream)
   return true;
 }
 
-/* ", weighted by lat", or if not all of the operators are, ", mean and std weighted by lat". */
+/* ", weighted by lat" if all of these operators are, ", mean and std weighted by lat" if only those two are. */
 static void print_weights(const answer *a, int begin, int end, FILE *stream) {
   int weighted = 0, printed = 0;
   for (int op = begin; op < end; op++) weighted += op_is_weighted(a->ops[op]);

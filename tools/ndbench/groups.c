@@ -19,7 +19,7 @@ typedef struct layout {
 static const layout columns = {"columns", "8760,", "", "0", YEAR}, decade = {"ten years", "87600,", "", "0", DECADE};
 static const layout rows = {"rows", "", ",8760", "1", YEAR}, long_rows = {"long rows", "", ",87600", "1", DECADE};
 static const layout map = {"map", "", ",180,360", "1,2", PLACES};
-/* Plain sums with as many results as 365 groups of columns have, and 10,000 groups of ten years. */
+/* Plain sums with about as many results as the sums by 365 groups of `columns`, and by 10,000 of `decade`. */
 static const layout runs_of_24 = {"runs of 24", "365,24,", "", "1", YEAR};
 static const layout runs_of_9 = {"runs of 9", "9733,9,", "", "1", 9733 * 9};
 

@@ -11,7 +11,7 @@
 /* The numbers of the problem's arrays by their role: 0 is the problem's own, k its operand k - 1. */
 typedef struct sources {
   int where, weights; /* 0: none */
-  bool weighs;        /* an operator has a weighted form, so that others may stand beside it without weights */
+  bool weighs;        /* an operator has a weighted form: those without one are then computed without weights */
   int with_count, with[NDR_MOST_ARRAYS];
 } sources;
 
@@ -24,8 +24,7 @@ static sources sources_of(const ndr_problem *problem) {
     case NDR_WITH: found.with[found.with_count++] = k + 1; break;
     }
   }
-  for (int i = 0; i < problem->op_count; i++)
-    found.weighs |= ndr_op_is_weighted(problem->ops[i]);
+  for (int i = 0; i < problem->op_count; i++) found.weighs |= ndr_op_is_weighted(problem->ops[i]);
   return found;
 }
 

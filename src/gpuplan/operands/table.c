@@ -27,13 +27,6 @@ const char *ndr_table_reject(const ndr_canonical *problem, const ndr_device *dev
 
 /* ---- tasks ---- */
 
-int ndr_table_axis(const ndr_canonical *problem) {
-  int found = 0;
-  for (int a = 0; a < problem->reduced_count; a++)
-    if (problem->reduced[a].scattered) found = a;
-  return found;
-}
-
 static int64_t columns_of(const ndr_canonical *problem) {
   return problem->outputs / problem->group.size;
 }

@@ -25,9 +25,16 @@ ndr_status ndr_table_write(const ndr_canonical *problem, const ndr_launch *launc
 /* Blocks of the launch that joins segments; 0: there is none. */
 unsigned ndr_table_join_grid(const ndr_launch *launch);
 
-/* What both kernels' launches have in common: the scattered axis, by its number among the reduced ones; it is put first
- * in params.axes; and how a launch is completed, behind ndr_launch_end. */
-int ndr_table_axis(const ndr_canonical *problem);
+/* The scattered axis, which the labels lie along, by its number among the reduced axes. */
+static inline int ndr_table_axis(const ndr_canonical *problem) {
+  int found = 0;
+  for (int a = 0; a < problem->reduced_count; a++)
+    if (problem->reduced[a].scattered) found = a;
+  return found;
+}
+
+/* What both kernels' launches have in common: that axis is put first of the reduced ones in params.axes; and how a
+ * launch is completed, behind ndr_launch_end, with slots for so many states of segments. */
 void ndr_table_order(const ndr_canonical *problem, ndr_launch *launch);
 void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slots);
 

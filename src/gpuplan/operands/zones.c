@@ -24,15 +24,15 @@ enum {
   MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
   MOST_AT_ONCE = 4,
   ROW_PADDING = 32,    /* bytes of a row of an array beside its elements, at most */
-  MOST_ROWS = 64,      /* NDR_TILE_ROWS in kernels/program/zones.cuh */
+  MOST_ROWS = 64,      /* NDR_TILE_ROWS in kernels/program/zones_tile.cuh */
   ROW_BYTES = 32 << 10 /* of a step's rows together, where they are short */
 };
 
 /* How a block's shared memory is shared out. */
 typedef struct layout {
   int64_t width, rows; /* of a step */
-  int64_t groups;      /* that a tile may have labels of */
-  int64_t tiles;       /* of a row, that share no group; 0: all groups may have labels in any tile */
+  int64_t groups;      /* whose states a block has: those of a tile, at most, or all */
+  int64_t tiles;       /* in a row, if tiles share no group; 0: all groups may have labels in any tile */
   int at_once;         /* rows that a lane adds up at a time */
   int blocks;          /* that a multiprocessor has; 0: it does not fit */
   int64_t spare;       /* bytes of a block's shared memory that are left */
@@ -55,6 +55,7 @@ static int64_t count_pieces(const ndr_table *table, const layout *l, int64_t fir
   return pieces < most ? pieces : most;
 }
 
+/* Pieces that a tile has, at most. */
 static int64_t pieces_of(const ndr_canonical *problem, const layout *l) {
   const ndr_table *table = problem->table;
   ndr_zones_tile tile = {0};
@@ -121,21 +122,22 @@ int64_t ndr_zones_static_bytes(int words) {
   return JOINED * 8 * (int64_t)words + OTHER_BYTES;
 }
 
-/* Bytes of a block's shared memory. */
+/* Bytes of shared memory that a block has for its tile, states and pieces. */
 static int64_t available_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks) {
   int64_t available = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
   if (available > device->shared_bytes_per_block) available = device->shared_bytes_per_block;
   return available - ndr_zones_static_bytes(words_of(problem));
 }
 
-/* Labels of a tile: no more than keep all multiprocessors busy where there are few elements. */
+/* Labels that a tile has at most, so that there is a tile for each block where elements are few. */
 static int64_t enough_labels(const ndr_canonical *problem, const ndr_device *device, int at_once) {
   int64_t length = labels_of(problem)->size, rows = problem->length / length * outputs_of(problem);
   int64_t enough = ndr_ceil_div(length * rows, (int64_t)device->units * MOST_BLOCKS * at_once);
   return enough < LEAST_WIDTH ? LEAST_WIDTH : enough > MOST_WIDTH ? MOST_WIDTH : enough;
 }
 
-/* Tiles that share no group, as wide as their bytes allow: no totals are kept from one to the next. */
+/* Tiles that share no group, as wide as their bytes allow: no totals are kept from one to the next. A tile may have
+ * twice as many groups as one of average labels has, and LEAST_GROUPS more; then the most that one has. */
 static layout lay_out_apart(const ndr_canonical *problem, const ndr_device *device, int at_once) {
   enum { LEAST_GROUPS = 32 };
   int64_t available = available_bytes(problem, device, MOST_BLOCKS), enough = enough_labels(problem, device, at_once);
@@ -156,6 +158,7 @@ static layout lay_out_apart(const ndr_canonical *problem, const ndr_device *devi
   return (layout){.blocks = 0};
 }
 
+/* Tiles that all groups may have labels in: a whole row, if it fits, or parts of a row that are equally wide. */
 static layout lay_out(const ndr_canonical *problem, const ndr_device *device, int at_once, int blocks) {
   int64_t length = labels_of(problem)->size, enough = enough_labels(problem, device, at_once);
   int64_t available = available_bytes(problem, device, blocks);
@@ -206,9 +209,9 @@ static bool keeps_lists(const ndr_device *device, const layout *l, int64_t bytes
   return device->shared_bytes_per_unit - l->blocks * bytes >= LIST_BYTES * l->width;
 }
 
-/* Whole rows, if they fit: as many at a time as a lane can add up, `least` or more, but four rows, and two rows of more
- * than MANY_GROUPS groups, whose warps have different numbers of tasks and wait for each other, only where three blocks
- * have them. */
+/* Whole rows, if they fit: as many at a time as a lane can add up, from `most` down to `least`. Four rows at a time are
+ * taken only where three blocks share a multiprocessor. So are two rows of more than MANY_GROUPS groups: their warps
+ * have different numbers of tasks, and wait for each other. */
 static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *device, int most, int least) {
   enum { MANY_GROUPS = NDR_THREADS };
   layout l = {.blocks = 0};
@@ -222,8 +225,8 @@ static layout lay_out_whole(const ndr_canonical *problem, const ndr_device *devi
   return (layout){.blocks = 0};
 }
 
-/* Tiles that share no group come before whole rows of which a lane would add up one at a time. Else tiles of as many
- * rows as a lane can add up at a time, unless these are narrow. */
+/* The first of these that fits: whole rows, two or more at a time; tiles that share no group; whole rows, one at a
+ * time; other tiles, of as many rows at a time as leave them wide. */
 static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
   int most = most_at_once(problem);
   layout l = lay_out_whole(problem, device, most, 2);
@@ -253,12 +256,14 @@ typedef struct item {
 
 /* The items that make the whole fastest. Blocks take one item after the other. A tile's lists are read once for all
  * rows of an item, and take as long as some of its elements. So does what a block does for an item, above all with the
- * states of its groups. Items that have not all tiles are joined by a second launch. */
+ * states of its groups. Items that have not all tiles are joined by a second launch, unless tiles share no group: then
+ * an item has one tile of all combinations of the other reduced axes, and so the totals of its groups. */
 static item choose_item(const ndr_canonical *problem, const ndr_device *device, const layout *l, int64_t tiles) {
   enum { ITEM_LABELS = 512, JOIN_LABELS = 8192, MOST_PARTS = 1 << 15, MOST_STEPS = 64 };
   static const double LISTS = 0.5;
   int64_t blocks = (int64_t)device->units * l->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS), end = tiles;
   if (l->tiles > 0) begin = end = tiles / l->tiles;
+  const bool joins = l->tiles == 0;
   item best = {l->rows, tiles};
   double least = -1;
   for (int64_t rows = l->rows; rows <= l->rows * MOST_STEPS; rows += l->rows) {
@@ -267,7 +272,7 @@ static item choose_item(const ndr_canonical *problem, const ndr_device *device, 
     for (int64_t each = begin; each <= end; each = each < 8 ? each + 1 : each + each / 8) {
       double items = (double)(ndr_ceil_div(outputs_of(problem), rows) * ndr_ceil_div(tiles, each));
       double labels = (double)(each * l->width) * ((double)rows + LISTS * (double)l->rows) + besides;
-      double time = ceil(items / (double)blocks) * labels + (l->tiles == 0 && each < tiles ? JOIN_LABELS : 0);
+      double time = ceil(items / (double)blocks) * labels + (joins && each < tiles ? JOIN_LABELS : 0);
       if (least >= 0 && time >= least) continue;
       best = (item){rows, each};
       least = time;
@@ -285,29 +290,34 @@ static int join_lanes_log(int parts) {
   return log;
 }
 
+/* The tiles of a layout, but for the rows of an item. */
+static ndr_param_tiles tiles_of(const ndr_canonical *problem, const layout *l) {
+  int64_t labels = labels_of(problem)->size;
+  return (ndr_param_tiles){.tiles = (int)(l->tiles ? l->tiles : ndr_ceil_div(labels, l->width)),
+                           .width = (int)l->width,
+                           .step_rows = (int)l->rows,
+                           .row_threads_log = ndr_threads(NDR_THREADS / (int)l->rows).log,
+                           .groups = (int)l->groups,
+                           .pieces = (int)pieces_of(problem, l),
+                           .units = problem->length / labels};
+}
+
 void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   (void)on_boundary;
   layout chosen = choose_layout(problem, device);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TABLE_TILES);
   ndr_params *p = &launch->params;
   ndr_param_tiles *own = &p->table.tiles;
-  int64_t outputs = outputs_of(problem), labels = labels_of(problem)->size;
   launch->operands.elements = 1;
   launch->operands.steps = chosen.at_once;
   ndr_table_order(problem, launch);
-  own->tiles = (int)(chosen.tiles ? chosen.tiles : ndr_ceil_div(labels, chosen.width));
-  own->width = (int)chosen.width;
-  own->step_rows = (int)chosen.rows;
-  own->row_threads_log = ndr_threads(NDR_THREADS / (int)chosen.rows).log;
-  own->groups = (int)chosen.groups;
+  *own = tiles_of(problem, &chosen);
   if (words_of(problem) == 1 && ndr_zones_pay_pairs(problem->table, own->width))
     launch->operands.ways |= NDR_WAYS_PAIRS;
-  own->pieces = (int)pieces_of(problem, &chosen);
-  own->units = problem->length / labels;
   int64_t units = own->units * own->tiles;
   item chosen_item = choose_item(problem, device, &chosen, units);
   own->rows = (int)chosen_item.rows;
-  own->row_blocks = ndr_ceil_div(outputs, own->rows);
+  own->row_blocks = ndr_ceil_div(outputs_of(problem), own->rows);
   p->table.parts = (int)ndr_ceil_div(units, chosen_item.tiles);
   p->table.group_step = problem->group.result[0];
   p->table.joins_at = -1;

@@ -1,5 +1,5 @@
-/* Launches of kernels/program/zones.cuh, whose blocks have the states of all groups in shared memory. Family tile runs
- * them for problems with a table whose labels lie along the fastest axis. They are compiled at run time. */
+/* Launches of kernels/program/zones.cuh, whose blocks have the states of a tile's groups in shared memory. Family tile
+ * runs them for problems with a table whose labels lie along the fastest axis. They are compiled at run time. */
 #ifndef NDR_GPUPLAN_ZONES_H
 #define NDR_GPUPLAN_ZONES_H
 

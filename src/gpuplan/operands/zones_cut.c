@@ -6,12 +6,13 @@ bool ndr_zones_next_tile(const ndr_table *table, int64_t width, int64_t groups, 
   for (; g < table->groups && g - first < groups; g++) {
     int64_t from = g ? table->ends[g - 1] : 0, to = table->ends[g];
     if (from == to) continue;
-    if (table->order[from] < end) return false;
-    if (begin < 0) begin = table->order[from];
-    if (table->order[to - 1] + 1 - begin > width) break;
-    end = table->order[to - 1] + 1;
+    const int64_t first_label = table->order[from], label_end = table->order[to - 1] + 1;
+    if (first_label < end) return false;
+    if (label_end - (begin < 0 ? first_label : begin) > width) break;
+    if (begin < 0) begin = first_label;
+    end = label_end;
   }
-  *tile = (ndr_zones_tile){.begin = begin < 0 || begin > end ? end : begin, .end = end, .first = first, .group_end = g};
+  *tile = (ndr_zones_tile){.begin = begin < 0 ? end : begin, .end = end, .first = first, .group_end = g};
   return g > first;
 }
 

@@ -1,5 +1,6 @@
-/* See zones_pairs.h. Half a warp reads and writes states of 8 bytes at once, in NDR_HALF banks: the groups of each of
- * its threads lie in a bank of their own. */
+/* See zones_pairs.h. Shared memory serves half a warp at once if each thread reads or writes a state of 8 bytes. It
+ * then has HALF banks, and a group's states lie in one of them. So each thread of a half has the groups of another
+ * bank. */
 #include "gpuplan/operands/zones_pairs.h"
 
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 enum {
   HALF = NDR_WARP_THREADS / 2,
   HALVES = NDR_THREADS / HALF,
-  PAIR_LABELS = 6 /* of a group in a tile, on average, below which pairs are faster than lists by group (measured) */
+  PAIR_LABELS = 6 /* of a group in a tile, on average: with fewer, pairs are faster (measured) */
 };
 
 bool ndr_zones_pay_pairs(const ndr_table *table, int64_t width) {
-  int64_t parts = 0; /* of groups, that lie in one tile each */
+  int64_t parts = 0; /* the parts of all groups, each of which lies in one tile */
   for (int64_t g = 0, at = 0; g < table->groups; g++)
     for (int64_t tile = -1; at < table->ends[g]; at++) {
       parts += table->order[at] / width != tile;
@@ -24,9 +25,10 @@ bool ndr_zones_pay_pairs(const ndr_table *table, int64_t width) {
 
 /* ---- which thread has which groups ---- */
 
-/* A group's labels in the tile. */
+/* A group's labels in the tile: order[from] to order[from + count - 1] of the table. */
 typedef struct share {
-  int64_t from, count, group;
+  int64_t from, count;
+  int64_t group; /* counted from the tile's first */
 } share;
 
 static int by_count(const void *a, const void *b) {
@@ -35,7 +37,7 @@ static int by_count(const void *a, const void *b) {
   return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* The groups that have labels in the tile, most labels first. Returns how many. */
+/* Finds the groups that have labels in the tile, most labels first, and moves next[] behind these. Returns how many. */
 static int64_t find_shares(const ndr_table *table, const ndr_zones_tile *tile, int64_t *next, share *shares) {
   int64_t count = 0;
   for (int64_t g = tile->first; g < tile->group_end; g++) {
@@ -47,8 +49,9 @@ static int64_t find_shares(const ndr_table *table, const ndr_zones_tile *tile, i
   return count;
 }
 
-/* Gives each share to the thread with the fewest labels of those whose groups lie in its bank. Threads are numbered
- * bank by bank here. */
+/* Gives each share to a thread: of those that have the groups of its bank, to the one with the fewest labels. Threads
+ * are numbered bank by bank here, and only later placed in the block. Sets thread_of[share], and adds to
+ * labels[thread], which begin at 0. */
 static void give_shares(const share *shares, int64_t count, int *thread_of, int64_t *labels) {
   for (int64_t i = 0; i < count; i++) {
     int first = (int)(shares[i].group % HALF) * HALVES, least = first;
@@ -70,8 +73,8 @@ static int by_labels(const void *a, const void *b) {
   return x->number < y->number ? -1 : 1;
 }
 
-/* place[t]: the thread of the block that is thread t. Each half of a warp has a thread of each bank; halves have
- * threads with about as many labels, and the first of each has the most. */
+/* Sets place[t] to where thread t, as numbered bank by bank, comes to lie in the block. Each half of a warp gets a
+ * thread of each bank, all with about as many labels; the first of a half has the most. */
 static void place_threads(const int64_t *labels, int *place) {
   thread banks[HALF][HALVES];
   for (int bank = 0; bank < HALF; bank++) {
@@ -92,8 +95,10 @@ typedef struct sorter {
   const ndr_table *table;
   const ndr_zones_tile *tile;
   int element_bytes;
-  int32_t *labels, *ordered;       /* of all threads, one after the other: by bank, and in order */
-  uint16_t *group, *thread_number; /* by label; NDR_THREADS: it has none */
+  int32_t *labels;         /* of all threads, one after the other, those of a thread sorted by bank */
+  int32_t *ordered;        /* the same, those of a thread in the order of reading */
+  uint16_t *group;         /* by label */
+  uint16_t *thread_number; /* by label; NDR_THREADS: it has none */
 } sorter;
 
 /* Says of each label whose it is. */
@@ -120,6 +125,7 @@ static void put_labels(const sorter *s, const ndr_zones_dealt *dealt) {
   }
 }
 
+/* Orders them so that few of the threads that are served at once read from one bank. */
 static void order_labels(const sorter *s, const ndr_zones_dealt *dealt) {
   int at_once = ndr_lanes_at_once(s->element_bytes);
   for (int first = 0; first < NDR_THREADS; first += at_once) {
@@ -130,6 +136,7 @@ static void order_labels(const sorter *s, const ndr_zones_dealt *dealt) {
   }
 }
 
+/* Sets dealt->begin and allocates dealt->pairs; false without memory. thread_of[count] is room. */
 static bool deal(const sorter *s, const share *shares, int64_t count, int *thread_of, ndr_zones_dealt *dealt) {
   int64_t labels[NDR_THREADS] = {0};
   int place[NDR_THREADS];

@@ -1,4 +1,5 @@
-/* The labels of a tile with many groups, dealt to the threads of a block as pairs of a label and its group. */
+/* Deals the labels of a tile to the threads of a block as pairs, each a label and its group: for tiles with many groups
+ * that have few labels each. */
 #ifndef NDR_GPUPLAN_ZONES_PAIRS_H
 #define NDR_GPUPLAN_ZONES_PAIRS_H
 
@@ -17,11 +18,13 @@ typedef struct ndr_zones_dealt {
   uint32_t *pairs;
 } ndr_zones_dealt;
 
-/* Whether tiles of `width` labels have so few labels of each of their groups that pairs pay. */
+/* Whether pairs are faster than lists by group: there are more groups than threads, so that each thread has some, and
+ * they have few labels in a tile of `width` labels. */
 bool ndr_zones_pay_pairs(const ndr_table *table, int64_t width);
 
-/* Deals the labels of a tile. next: by group of the table, the number in table->order of its first label that is in no
- * tile yet; moved behind those of this tile. False if there is no memory for it. The caller frees the pairs. */
+/* Deals the labels of a tile of elements of `element_bytes`. next[group of the table]: where in table->order its first
+ * label lies that is in no tile yet; it is moved behind the labels of this tile. The caller frees dealt->pairs, also
+ * after false, which says that memory is short; they may be NULL. */
 bool ndr_zones_deal(const ndr_table *table, const ndr_zones_tile *tile, int element_bytes, int64_t *next,
                     ndr_zones_dealt *dealt);
 

@@ -47,10 +47,10 @@ typedef struct writer {
   int64_t most;      /* labels of a lane, about */
   int64_t *next;     /* by group, its first label that is in no tile yet */
   int element_bytes; /* of array 0 */
-  bool pairs;        /* lists are of pairs (zones_pairs.h) */
+  bool pairs;        /* entries are pairs (zones_pairs.h), not labels */
   lane_work *works;  /* of the tile at hand */
   int64_t work_count;
-  list tiles, tasks, lanes, joins, entries; /* entries: two labels an int */
+  list tiles, tasks, lanes, joins, entries; /* entries: two labels an int, or one pair */
   list labels;  /* of the tile at hand, counted from its first: group by group, those of a group sorted by bank */
   list ordered; /* room for ndr_order_reads: the labels of the lanes at hand, before and after */
 } writer;
@@ -154,7 +154,7 @@ static bool write_task(writer *w, const lane_work *works, int64_t count) {
   return true;
 }
 
-/* Lists by group. */
+/* Writes the tasks of a tile whose lanes add up the labels of one group each. */
 static bool write_groups(writer *w, const ndr_zones_tile *tile) {
   int64_t pieces = 0;
   w->work_count = w->labels.count = 0;
@@ -168,8 +168,8 @@ static bool write_groups(writer *w, const ndr_zones_tile *tile) {
   return true;
 }
 
-/* Writes the task of the warp whose first thread is `first`. */
-static bool write_pairs_of(writer *w, const ndr_zones_dealt *dealt, int first) {
+/* Writes the task of the warp whose first thread is `first`: the pairs of its threads. */
+static bool write_pair_task(writer *w, const ndr_zones_dealt *dealt, int first) {
   const int64_t *begin = dealt->begin + first;
   int64_t each = 2 * NDR_WARP_THREADS, most = 0;
   for (int lane = 0; lane < NDR_WARP_THREADS; lane++)
@@ -190,11 +190,11 @@ static bool write_pairs_of(writer *w, const ndr_zones_dealt *dealt, int first) {
   return true;
 }
 
-/* Lists of pairs. */
+/* Writes the tasks of a tile whose lanes add pairs, a task for each warp. */
 static bool write_pairs(writer *w, const ndr_zones_tile *tile) {
   ndr_zones_dealt dealt;
   bool fine = ndr_zones_deal(w->table, tile, w->element_bytes, w->next, &dealt);
-  for (int first = 0; fine && first < NDR_THREADS; first += NDR_WARP_THREADS) fine = write_pairs_of(w, &dealt, first);
+  for (int first = 0; fine && first < NDR_THREADS; first += NDR_WARP_THREADS) fine = write_pair_task(w, &dealt, first);
   free(dealt.pairs);
   return fine;
 }
@@ -215,7 +215,7 @@ static bool write_tile(writer *w, const ndr_zones_tile *tile) {
   return true;
 }
 
-/* Tile number n of those that all groups may have labels in, which are equally wide. */
+/* Tile number n, where all groups may have labels in any: tiles are equally wide, but for the last. */
 static ndr_zones_tile even_tile(const writer *w, int64_t n) {
   int64_t begin = n * w->own->width, end = begin + w->own->width;
   return (ndr_zones_tile){begin, end < w->row ? end : w->row, 0, w->table->groups};
@@ -223,7 +223,7 @@ static ndr_zones_tile even_tile(const writer *w, int64_t n) {
 
 static bool write_tiles(writer *w) {
   ndr_zones_tile tile = {0};
-  bool apart = w->own->groups < w->table->groups;
+  bool apart = w->own->groups < w->table->groups; /* tiles share no group */
   w->next = malloc((size_t)w->table->groups * sizeof *w->next);
   w->works = malloc(((size_t)w->own->width + NDR_WARP_THREADS) * sizeof *w->works);
   if (!w->next || !w->works) return false;

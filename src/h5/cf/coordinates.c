@@ -114,7 +114,7 @@ static void close_selected(hid_t scale, hid_t space) {
   if (scale >= 0) H5Dclose(scale);
 }
 
-/* A part without a seam: else its coordinates are converted. */
+/* The part has no seam: coordinates of one with a seam are converted, and read as values. */
 static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
   hsize_t count = (hsize_t)part->info.shape[d];
   const ndr_run run = {0, part->info.shape[d], part->from[d], 0};
@@ -206,7 +206,7 @@ static ndr_status read_values(const ndr_h5_dataset *part, int d, bool raw, doubl
   return NDR_OK;
 }
 
-/* Adds the turns of longitudes. */
+/* Adds the turns of longitudes, to each run its own. */
 static void turn_values(const ndr_h5_dataset *part, int d, double *values) {
   ndr_run runs[2];
   const int count = ndr_seam_runs(part, d, 0, part->info.shape[d], runs);

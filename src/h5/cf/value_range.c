@@ -45,7 +45,7 @@ static bool find_ends(const ndr_value_axis *axis, double *least, double *most) {
   return *least <= *most;
 }
 
-/* Who writes time=0:12 mostly means indices. A year has three digits or more, or hardly any data. */
+/* time=0:12 mostly means indices: there are hardly any data of years with fewer than four digits. */
 static const char *hint_at_indices(const ndr_value_axis *axis, const char *text) {
   size_t first = strspn(text, "0123456789"), second = text[first] == ':' ? strspn(text + first + 1, "0123456789") : 0;
   size_t length = first + (text[first] == ':') + second;
@@ -109,7 +109,7 @@ static ndr_status read_numbers(const ndr_value_axis *axis, const char *text, con
   return NDR_OK;
 }
 
-/* `whole`: the range that the date is of. */
+/* `text`: the date; `whole`: the range that it is an end of, for the error. */
 static ndr_status read_one_date(const ndr_value_axis *axis, const char *whole, const char *text,
                                 ndr_instant period[2]) {
   if (ndr_date_read(text, axis->time, period)) return NDR_OK;

@@ -225,7 +225,7 @@ int64_t ndr_cf_variable_bytes(const ndr_cf_variable *v, int64_t most) {
   return plain && bytes <= most && texts <= most - bytes ? bytes + texts : most + 1;
 }
 
-/* Reads one side of a piece that begins at at[] of the whole. */
+/* Reads one side of a piece, which begins at at[] of the whole, into the selection of `to`. */
 static bool read_side(const ndr_h5_dataset *piece, const ndr_side *side, const int64_t *at, hid_t to, hid_t type,
                       void *data) {
   int ndim = piece->info.ndim;
@@ -270,7 +270,7 @@ static bool fill_whole(const ndr_cf_variable *c, hid_t type, void *data) {
   return good;
 }
 
-/* Reads the values of a run of a piece's first dim; *count becomes how many there are. */
+/* Reads the values of a piece along one run of its first dim; *count becomes how many they are. */
 static bool read_values(const ndr_cf_variable *v, const ndr_h5_dataset *piece, const ndr_run *run, double *values,
                         int64_t *count) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS];

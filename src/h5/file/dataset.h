@@ -22,12 +22,13 @@ typedef struct ndr_kept_values {
   double *values; /* NULL: they have not been read */
 } ndr_kept_values;
 
-/* Where the part of a dim goes on at the beginning of an axis that goes round: element `at` of the part lies at index
- * `from` of the file's dim, and the next ones behind it. seam.h has what follows from that. */
+/* Where the part of a dim goes on at the beginning of the file's dim, as on an axis that goes round: element `at` of
+ * the part lies at index `from` of the file's dim, and the next ones follow it, a step apart. seam.h finds elements so.
+ */
 typedef struct ndr_seam {
   int64_t at; /* 0: the part has no seam */
   int64_t from;
-  double turn; /* as that of the dataset, of the elements behind the seam */
+  double turn; /* to be added to the coordinates behind the seam, in place of the dataset's */
 } ndr_seam;
 
 struct ndr_h5_dataset {

@@ -20,7 +20,7 @@ static bool exists(hid_t file, char *path, hid_t access) {
   return H5Lexists(file, path, access) > 0;
 }
 
-/* Of a path that has a part where none can be: "/[0:3]:/tas" is FILE[0:3]:/tas, and a part comes last. */
+/* Hints at a part that does not come last: the path "/[0:3]:/tas" is what users write as FILE[0:3]:/tas. */
 static void hint_at_part(const ndr_h5_dataset *dataset, const char *path, char *hint, size_t capacity) {
   const char *end = strrchr(path, ']'), *name = end ? end + 1 + strspn(end + 1, ":/") : NULL;
   if (end && !end[1]) return;

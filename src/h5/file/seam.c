@@ -7,7 +7,7 @@ int64_t ndr_seam_index(const ndr_h5_dataset *dataset, int d, int64_t k) {
   return seam->from + (k - seam->at) * dataset->step[d];
 }
 
-/* The run from element `begin` on, which ends at the seam if that is before `end`. */
+/* The run from element `begin` on. It ends at `end`, or at the seam if that lies between. */
 static ndr_run run_from(const ndr_h5_dataset *dataset, int d, int64_t begin, int64_t end) {
   const ndr_seam *seam = &dataset->seam[d];
   const bool behind = seam->at > 0 && begin >= seam->at;

@@ -78,8 +78,8 @@ static ndr_status fail_size(const ndr_h5_groups *groups, const ndr_h5_dataset *p
 }
 
 /* Sets index[step] to the index of the step's label, for the steps of one file, whose labels begin at begin_at. There
- * is a label for each step, or one for each element of the whole dim; of the latter those of the steps are taken. As
- * many labels as a part that goes all around has steps may be either. */
+ * is a label for each step, or one for each element of the whole dim; of the latter those of the steps are taken. Of a
+ * part that goes all around both are as many: then coordinates tell which they are. */
 static ndr_status place_part(const ndr_h5_groups *groups, const ndr_h5_dataset *part, int d,
                              const ndr_h5_dataset *labels, int own, int64_t begin_at, int64_t *index) {
   int64_t size = part->info.shape[d], given = labels->info.shape[own];
@@ -107,8 +107,8 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   return NDR_OK;
 }
 
-/* Finds the labels of longitudes by their coordinates, eastwards or westwards: the labels are of all
- * longitudes, but their file begins elsewhere than the dataset's. *placed: they are found, and index[] is set. */
+/* Finds the labels of longitudes by their coordinates, eastwards or westwards: the labels are of all longitudes, but
+ * their file may begin elsewhere than the dataset's. *placed: they are found, and index[] is set. */
 static ndr_status place_by_longitude(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels, int own,
                                      int64_t *index, bool *placed) {
   const int64_t count = labels->info.shape[own];

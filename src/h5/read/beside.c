@@ -2,8 +2,9 @@
  * The begin of a box counts from the same end of a dim as the dataset's slabs; box_in_file counts from the other end
  * where the file has the dim in reverse.
  *
- * Of an array with `steps`, a slot has what next_run finds for the slab, run by run: steps of the array that follow
- * each other, and of which neighbours in the dataset may share one. Gathering repeats these. */
+ * Of an array with `steps`, a slot has the steps that the slab needs, run by run, as next_run finds them. In a run
+ * steps of the array follow each other, and several steps of the dataset may share one: it is stored once, and
+ * gathering repeats it. */
 #include "h5/read/beside.h"
 
 #include <stdlib.h>
@@ -92,15 +93,16 @@ int64_t ndr_beside_scratch_bytes(const ndr_beside *beside, int threads) {
  * all of the box. */
 typedef struct {
   const ndr_beside *beside;
-  ndr_beside_box box;  /* of the slab */
-  bool in_file;        /* boxes count from the end of the dims that the file has in reverse */
-  int64_t from, to;    /* the run: these steps of the dataset; from one to the next the array's stay or go up by 1 */
-  ndr_beside_box run;  /* in steps of the array */
-  int64_t runs;        /* so far */
-  int part;            /* the file */
-  int64_t offset;      /* of the file along the dim of the series */
-  int64_t done, count; /* elements of the parts before, and of this one */
-  ndr_beside_box here; /* in the whole array */
+  ndr_beside_box box; /* of the slab */
+  bool in_file;       /* boxes count from the end of the dims that the file has in reverse */
+  int64_t from,
+      to; /* the run: these steps of the dataset. From one to the next the array's step stays or goes up by 1 */
+  ndr_beside_box run;          /* the run's box, in steps of the array */
+  int64_t runs;                /* runs so far */
+  int part;                    /* number of the file */
+  int64_t offset;              /* of the file along the dim of the series */
+  int64_t done, count;         /* elements of the parts before, and of this one */
+  ndr_beside_box here;         /* in the whole array */
   int64_t begin[NDR_MAX_DIMS]; /* in the file */
 } walk;
 
@@ -209,7 +211,7 @@ typedef struct {
   const char *elements;
   const ndr_unpack *unpack;
   const bool *turned; /* the dims along which they lie in reverse */
-  int64_t begin, end; /* of an array with `steps`: the steps of step_dim that are copied of it */
+  int64_t begin, end; /* of an array with `steps`: only steps begin .. end - 1 of step_dim are copied */
 } stored_box;
 
 /* Copies what `from` has of the box `wanted` to its place there, or only finds it: returns where it lies if that is
@@ -247,8 +249,8 @@ static const char *copy(const ndr_beside *beside, const stored_box *from, const 
   return NULL;
 }
 
-/* The same of an array with `steps`, where `from` has steps begin .. end - 1 of the dataset: stretches that go up by 1
- * in the array are copied at once. */
+/* The same of an array with `steps`, where `from` has what steps begin .. end - 1 of the dataset are paired with.
+ * Stretches along which the array's steps go up by 1 are copied at once. */
 static const char *copy_steps(const ndr_beside *beside, stored_box *from, int64_t begin, int64_t end,
                               const ndr_beside_box *wanted, char *buffer) {
   const int d = beside->step_dim;

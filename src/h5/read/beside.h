@@ -24,9 +24,10 @@ typedef struct ndr_beside {
   void *cut;                    /* what the dataset lies in if it is a part of the caller's; to be freed */
   bool cut_along[NDR_MAX_DIMS]; /* whether that part is cut along dim i */
   bool by_place[NDR_MAX_DIMS];  /* whether it is cut by coordinates, which then agree with the dataset's */
-  int64_t *steps;               /* of dim step_dim: that paired with each of the dataset's; NULL: the same; owned */
+  int64_t *steps;               /* [step of the dataset]: the step of dim step_dim that it is paired with; owned;
+                                   NULL: dims are paired step by step */
   int step_dim;
-  const char *grouped_by; /* what pairs them, as "time:month"; the caller's */
+  const char *grouped_by; /* the groups that pair these, as "time:month"; the caller's */
   bool once;              /* read once; else with each slab */
   int64_t place;          /* where its box begins in a slot */
   int64_t gathered;       /* where the box of a series, or one that is turned, is gathered for a GPU; 0: it is not */
@@ -37,12 +38,12 @@ typedef struct ndr_beside_box {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
 } ndr_beside_box;
 
-/* The box that belongs to a slab, or to a leaf, of what is reduced, once it is gathered; and its elements. Along
- * step_dim it begins at a step of the dataset. */
+/* The box that belongs to a slab, or to a leaf, of what is reduced, and how many elements it has. Of an array with
+ * `steps` it is the box once it is gathered: along step_dim it counts steps of the dataset. */
 ndr_beside_box ndr_beside_find(const ndr_beside *beside, const ndr_slab *slab);
 int64_t ndr_beside_elements(const ndr_beside *beside, const ndr_beside_box *box);
 
-/* Whether a GPU gets all of it before the first slab, rather than with each slab the box of that. */
+/* Whether a GPU gets the whole array before the first slab, rather than a box of it with each slab. */
 static inline bool ndr_beside_is_brought_whole(const ndr_beside *beside) {
   return beside->once && !beside->steps;
 }

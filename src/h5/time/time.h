@@ -69,8 +69,8 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
 
 enum { NDR_TIME_FLAW = 128 };
 
-/* Writes what is wrong with units of a unit since a date that ndr_time_units_parse does not take, in a calendar that
- * there is: "there is no month 13". */
+/* Writes why ndr_time_units_parse refuses units that have the form "UNIT since DATE": "there is no month 13".
+ * `calendar` must be one of CF's, or NULL. */
 void ndr_time_units_flaw(const char *units, const char *calendar, char text[NDR_TIME_FLAW]);
 
 /* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of

@@ -22,18 +22,19 @@ typedef struct {
   int64_t from, to; /* where the part begins in the chunk and in the box */
 } piece_plan;
 
-/* The chunks that a run touches; the number of the first of them along dim d. */
+/* How many chunks a run along dim d touches; *first is the number of the first of them. */
 static int64_t touched(const ndr_h5_dataset *dataset, int d, const ndr_run *run, int64_t *first) {
   int64_t last = run->from + (run->count - 1) * dataset->step[d];
   *first = run->from / dataset->info.chunk[d];
   return last / dataset->info.chunk[d] - *first + 1;
 }
 
-/* Those that a box touches along dim d, before a seam and behind it. */
+/* The chunks that a box touches along one dim: those of the run before a seam, then those of the run behind it. One
+ * that has some of both counts twice. */
 typedef struct {
   ndr_run runs[2];
-  int64_t first[2], count[2], all;
-  bool shared; /* both sides lie in one chunk */
+  int64_t first[2], count[2], all; /* all: the sum of both counts */
+  bool shared;                     /* both runs lie in one chunk, the same */
 } chunks_along;
 
 static chunks_along find_along(const ndr_reader *reader, ndr_box box, int d) {
@@ -48,9 +49,9 @@ int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d) {
   return find_along(reader, box, d).all;
 }
 
-/* What lies in one chunk is one task, so that it is decoded once. */
+/* Pieces of one chunk are in one task, so that it is decoded once. */
 int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
-  int64_t count = 1, shared = 1;
+  int64_t count = 1, shared = 1; /* shared: pieces of one chunk, at most */
   for (int d = 0; d < reader->dataset->info.ndim; d++) {
     const chunks_along a = find_along(reader, box, d);
     count *= a.all;
@@ -60,11 +61,13 @@ int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) 
   return count;
 }
 
-/* Which of the chunks along each dim a piece is: the sides of one chunk are pieces that follow each other. */
+/* Sets number[d] to which of the chunks along dim d a piece is. Dims whose runs share a chunk vary fastest, so that the
+ * pieces of one chunk follow each other. */
 static void number_chunks(const ndr_reader *reader, const chunks_along *along, int64_t piece, int64_t *number) {
-  for (int late = 0; late < 2; late++)
+  for (int pass = 0; pass < 2; pass++)
     for (int d = reader->dataset->info.ndim - 1; d >= 0; d--) {
-      if (along[d].shared == (late == 1)) continue;
+      const bool now = along[d].shared == (pass == 0);
+      if (!now) continue;
       number[d] = piece % along[d].all;
       piece /= along[d].all;
     }
@@ -76,6 +79,21 @@ static int64_t count_before(const ndr_run *run, int64_t step, int64_t end) {
   return distance <= 0 ? 0 : count < run->count ? count : run->count;
 }
 
+/* Of a piece, along one dim: the chunk's first index in the file, and the part of the box in it. */
+typedef struct {
+  int64_t corner;
+  int64_t first, size; /* in the file */
+  int64_t place;       /* in the box */
+} piece_along;
+
+static piece_along find_piece_along(const chunks_along *a, int64_t number, int64_t chunk, int64_t step, int64_t begin) {
+  const int side = number >= a->count[0];
+  const ndr_run *run = &a->runs[side];
+  const int64_t corner = (a->first[side] + number - (side ? a->count[0] : 0)) * chunk;
+  const int64_t low = count_before(run, step, corner), high = count_before(run, step, corner + chunk);
+  return (piece_along){corner, run->from + low * step, high - low, run->begin + low - begin};
+}
+
 static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piece) {
   const ndr_h5_dataset *dataset = reader->dataset;
   piece_plan p = {.partial = false};
@@ -85,21 +103,17 @@ static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piec
   for (int d = 0; d < dataset->info.ndim; d++) along[d] = find_along(reader, box, d);
   number_chunks(reader, along, piece, number);
   for (int d = dataset->info.ndim - 1; d >= 0; d--) {
-    const chunks_along *a = &along[d];
-    const int side = number[d] >= a->count[0];
-    const ndr_run *run = &a->runs[side];
-    int64_t chunk = dataset->info.chunk[d], step = dataset->step[d];
-    int64_t corner = (a->first[side] + number[d] - (side ? a->count[0] : 0)) * chunk;
-    int64_t low = count_before(run, step, corner), first = run->from + low * step;
-    size[d] = count_before(run, step, corner + chunk) - low;
-    present[d] = ndr_hdf_present(dataset, d, first, size[d]);
-    p.offset[d] = (hsize_t)corner;
-    p.partial = p.partial || dataset->stored[d] - corner < chunk;
+    const int64_t chunk = dataset->info.chunk[d], step = dataset->step[d];
+    const piece_along own = find_piece_along(&along[d], number[d], chunk, step, box.begin[d]);
+    size[d] = own.size;
+    present[d] = ndr_hdf_present(dataset, d, own.first, size[d]);
+    p.offset[d] = (hsize_t)own.corner;
+    p.partial = p.partial || dataset->stored[d] - own.corner < chunk;
     p.cut = p.cut || present[d] < size[d];
     p.absent = p.absent || present[d] <= 0;
     p.empty = p.empty || size[d] <= 0;
-    p.from += (first - corner) * stored;
-    p.to += (run->begin + low - box.begin[d]) * result;
+    p.from += (own.first - own.corner) * stored;
+    p.to += own.place * result;
     from[d] = stored * step;
     to[d] = result;
     stored *= chunk;

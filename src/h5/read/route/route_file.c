@@ -1,5 +1,5 @@
-/* Contiguous data. A box is read in spans of the file, each with as much of the box as lies close together there. One
- * that crosses a seam is read side by side. */
+/* Contiguous data. A box is read in spans of the file, each with as much of the box as lies close together there. Of a
+ * box that crosses a seam, first one side is read so, then the other. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
  * where all of the side is one. */
 typedef struct {
   ndr_gather side;
-  int64_t begin, place; /* of the side in the file, and in the box */
+  int64_t begin, place; /* where the side begins, in bytes of the file and of the box */
   int cut;
   int64_t take;
 } plan;

@@ -20,7 +20,7 @@ static bool are_taken_apart(const ndr_h5_dataset *dataset) {
   return false;
 }
 
-/* Whether the selection is more than one box of neighbours. */
+/* Whether the selected elements are not neighbours in the file: they lie a step apart, or on two sides of a seam. */
 static bool takes_steps(const ndr_h5_dataset *dataset) {
   for (int d = 0; d < dataset->info.ndim; d++)
     if (dataset->step[d] != 1 || ndr_has_seam(dataset, d)) return true;

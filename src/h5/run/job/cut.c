@@ -53,18 +53,18 @@ ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_data
   return status == NDR_ERR_DIMS ? NDR_OK : status;
 }
 
-/* ---- Which part of a dim ------------------------------------------------------------------------------------------
- */
+/* ---- Which part of a dim ---------------------------------------------------------------------------------------- */
 
-/* The part of a dim that an array is cut to: by place, to the steps with the dataset's coordinates, or else by index,
- * to the steps that the dataset has of its file. */
+/* The part that a dim of an array is cut to: by place, the steps with the dataset's coordinates, or else by index, the
+ * steps that the dataset has of its file. */
 typedef struct {
-  bool cuts, by_place, turned; /* turned: the array's file has those steps in reverse */
+  bool cuts;             /* false: the dim stays as it is */
+  bool by_place, turned; /* turned: the array's file has those steps in reverse */
   int64_t from, step, count;
   ndr_seam seam;
 } cut;
 
-/* From `start` on, and around the end of a dim of `extent` steps. */
+/* The part by place that begins at `start` and may go on around the end of a dim of `extent` steps. */
 static cut cut_around(int64_t start, int64_t step, int64_t count, int64_t extent) {
   const int64_t before = (extent - start + step - 1) / step;
   cut c = {.cuts = true, .by_place = true, .from = start, .step = step, .count = count};
@@ -72,7 +72,7 @@ static cut cut_around(int64_t start, int64_t step, int64_t count, int64_t extent
   return c;
 }
 
-/* Leaves turns alone: coordinates stay as the array's file has them. */
+/* Without turns: coordinates stay as the array's file has them. */
 static cut cut_by_index(const ndr_h5_dataset *dataset, int d) {
   cut c = {.cuts = true, .from = dataset->from[d], .step = dataset->step[d], .count = dataset->info.shape[d]};
   c.seam = dataset->seam[d];
@@ -80,7 +80,7 @@ static cut cut_by_index(const ndr_h5_dataset *dataset, int d) {
   return c;
 }
 
-/* Finds the steps of dim i with the dataset's longitudes, eastwards or westwards. */
+/* Finds the steps of dim i with the dataset's longitudes, eastwards or westwards. Leaves *c alone if there are none. */
 static ndr_status find_place(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
   const int d = array->dims[i];
   const ndr_paired_dims dims = {dataset, d, array->dataset, i, NULL};
@@ -97,7 +97,8 @@ static ndr_status find_place(const ndr_beside *array, int i, const ndr_h5_datase
   return NDR_OK;
 }
 
-/* How dim i of an array is cut: only one that is as long as the dim of the dataset's file, and no part itself. */
+/* Finds how dim i of an array is cut. It stays as it is unless it is as long as the dim of the dataset's file, and no
+ * part itself. */
 static ndr_status find_cut(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, cut *c) {
   const ndr_h5_dataset *own = array->dataset;
   const int d = array->steps && i == array->step_dim ? -1 : array->dims[i];
@@ -112,8 +113,7 @@ static ndr_status find_cut(const ndr_beside *array, int i, const ndr_h5_dataset 
   return NDR_OK;
 }
 
-/* ---- The array that is cut ----------------------------------------------------------------------------------------
- */
+/* ---- The array that is cut -------------------------------------------------------------------------------------- */
 
 /* A copy of the array's dataset, and of its parts. */
 static copies *copy(ndr_beside *array) {

@@ -90,8 +90,8 @@ static ndr_status open_readers(ndr_job *job) {
   return NDR_OK;
 }
 
-/* How far the first element of dim d is in its unit. Of a part with a seam, units begin where chunks do on its longer
- * side. */
+/* How many elements of its unit lie before the first element of dim d. Units of a part with a seam begin where chunks
+ * do on its longer side. */
 static int64_t lead_of(const ndr_h5_dataset *dataset, int d, int64_t chunk, int64_t unit) {
   const ndr_seam *seam = &dataset->seam[d];
   const bool behind = seam->at > 0 && seam->at < dataset->info.shape[d] - seam->at;

@@ -70,7 +70,7 @@ static ndr_status take_dims(ndr_beside *array, const ndr_h5_info *info, const in
   return NDR_OK;
 }
 
-/* Both have times: the array may be a climatology. */
+/* Whether both dims have times, so that the array may be a climatology. */
 static bool may_be_of_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d) {
   return ndr_h5_dates(array, i, 0, NULL, NULL) == NDR_OK && ndr_h5_dates(dataset, d, 0, NULL, NULL) == NDR_OK;
 }
@@ -133,7 +133,8 @@ static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, c
   return NDR_OK;
 }
 
-static ndr_status pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
+/* Step by step; where array->steps is set, these pair the dim of the groups. */
+static ndr_status pair_dims(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   const ndr_h5_info *info = &dataset->info;
   if (how->dims) NDR_TRY(take_dims(array, info, how->dims, how->what));
   if (how->dims || pair_names(array, info))
@@ -144,18 +145,18 @@ static ndr_status pair(ndr_beside *array, const ndr_h5_dataset *dataset, const n
   return pair_steps(array, dataset, how->what);
 }
 
-/* An array that cannot be paired step by step may be one of groups. What was found so far, is dropped. */
+/* If an array cannot be paired step by step, it is paired by groups, and what the first attempt found is dropped. */
 ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   const ndr_beside unpaired = *array;
   if (how->groups && how->groups->how != NDR_GROUPING_TIME)
     return ndr_fail(NDR_ERR_ARGUMENT, "%s: its groups by %s are not of times", how->what, how->groups->by);
   if (how->groups) NDR_TRY(ndr_h5_groups_check(how->groups, dataset));
-  ndr_status status = pair(array, dataset, how);
+  ndr_status status = pair_dims(array, dataset, how);
   int i = how->groups && array->dataset && !how->dims ? ndr_pair_groups_dim(&unpaired, dataset, how->groups) : -1;
   if (status != NDR_ERR_DIMS || i < 0) return status;
   free(array->cut);
   *array = unpaired;
   array->dims[i] = how->groups->dim;
   NDR_TRY(ndr_pair_groups(array, i, how->groups, how->left_out, how->what));
-  return pair(array, dataset, how);
+  return pair_dims(array, dataset, how);
 }

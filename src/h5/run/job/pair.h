@@ -17,8 +17,8 @@ typedef struct ndr_pairing {
 
 /* Sets the array's dims: those given, else by their names, else by NumPy's rule, which aligns the last ones. In the
  * first two cases an array of a whole dim of the file is cut as the dataset is, and longitudes go on around its end
- * where they begin elsewhere. If the array has the dataset's coordinates in reverse along a dim, turns it. An array of
- * whose dim the steps are not the dataset's is paired by the groups. Fails if coordinates differ otherwise. */
+ * where they begin elsewhere. If the array has the dataset's coordinates in reverse along a dim, turns it. If it cannot
+ * be paired so, and `groups` are given, its steps are paired by these. Fails if coordinates differ otherwise. */
 ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how);
 
 #endif

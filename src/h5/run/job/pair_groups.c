@@ -7,12 +7,13 @@
 
 #include "h5/file/dims.h"
 
-/* A step of the array, and the number of its group, as group_by.h says. */
+/* A step of the array, and the number of its group, as group_by.h numbers them. */
 typedef struct {
   int64_t number, step;
 } numbered;
 
-/* Whether people write the groups of a key as the numbers that they have here: as xarray does along a dim "month". */
+/* Whether files have the groups of a key by the same numbers as group_by.h, as xarray writes a dim "month" of 1 to 12.
+ */
 static bool is_plain(ndr_group_key key) {
   return key == NDR_GROUP_MONTH || key == NDR_GROUP_YEAR || key == NDR_GROUP_DAYOFYEAR || key == NDR_GROUP_HOUR;
 }
@@ -22,6 +23,7 @@ static bool has_name(const ndr_beside *array, int i, const char *name) {
   return own && name && strcmp(own, name) == 0;
 }
 
+/* Whether dim i has the numbers of groups as coordinates, in place of times. */
 static bool is_numbered(const ndr_beside *array, int i, const ndr_h5_groups *groups) {
   return is_plain(groups->key) && has_name(array, i, ndr_group_key_name(groups->key)) &&
          !has_name(array, i, groups->name);
@@ -43,7 +45,7 @@ static ndr_status blame(const char *what, ndr_status status) {
   return ndr_fail(status, "%s: %s", what, reason);
 }
 
-/* The numbers that are the coordinates of steps; NaN is of no group. */
+/* Adds the array's steps, with their groups by number. A coordinate that is missing or huge is of no group. */
 static ndr_status take_numbers(const ndr_beside *array, int i, numbered *all, int64_t *count) {
   const int64_t size = array->shape[i];
   double *values = malloc((size_t)size * sizeof *values + 1);
@@ -60,7 +62,7 @@ static ndr_status take_numbers(const ndr_beside *array, int i, numbered *all, in
   return status;
 }
 
-/* Days are numbered by their calendar. */
+/* Days have other numbers in another calendar. */
 static ndr_status check_calendars(const ndr_h5_groups *own, const ndr_h5_groups *groups) {
   ndr_calendar a = own->units.calendar, b = groups->units.calendar;
   bool counts = groups->key == NDR_GROUP_DAY || groups->key == NDR_GROUP_DAYOFYEAR;
@@ -69,6 +71,7 @@ static ndr_status check_calendars(const ndr_h5_groups *own, const ndr_h5_groups 
                   ndr_calendar_name(a), ndr_calendar_name(b));
 }
 
+/* Adds the array's steps, with their groups by time. */
 static ndr_status take_times(const ndr_beside *array, int i, const ndr_h5_groups *groups, numbered *all,
                              int64_t *count) {
   ndr_h5_groups *own;
@@ -88,6 +91,7 @@ static int compare(const void *a, const void *b) {
 
 /* ---- Pairing ----------------------------------------------------------------------------------------------------- */
 
+/* `two` are neighbours of the same group. */
 static ndr_status fail_several(const numbered *two, const ndr_h5_groups *groups) {
   char name[NDR_GROUP_CHARS];
   ndr_time_group_name(&groups->units, groups->key, two->number, name);
@@ -104,7 +108,7 @@ static ndr_status fail_lacking(int64_t group, const ndr_h5_groups *groups) {
                   name, groups->by);
 }
 
-/* Sets of[group] to the array's step for each group of the dataset. */
+/* Sets of[group] to the array's step of each group of the dataset. `all` are sorted by group. */
 static ndr_status find_steps(const numbered *all, int64_t count, const ndr_h5_groups *groups, int64_t *of) {
   for (int64_t k = 1; k < count; k++)
     if (all[k].number == all[k - 1].number) return fail_several(&all[k - 1], groups);
@@ -116,6 +120,7 @@ static ndr_status find_steps(const numbered *all, int64_t count, const ndr_h5_gr
   return NDR_OK;
 }
 
+/* Sets array->steps of each step of the dataset. */
 static ndr_status set_steps(ndr_beside *array, const int64_t *of, const ndr_h5_groups *groups, bool left_out) {
   for (int64_t k = 0; k < groups->length; k++) {
     const int64_t group = groups->group_of[k];

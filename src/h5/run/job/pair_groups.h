@@ -5,14 +5,15 @@
 #include "h5/group/groups.h"
 #include "h5/read/beside.h"
 
-/* Which dim of an array is that of the groups: the one with the name of the dim that they lie along, or, with numbers
- * in place of times, that of their key, as "month". -1: none is. */
+/* Which dim of an array is that of the groups: one with the name of the dataset's dim that they lie along, or one that
+ * is called as their key, as "month", and has their numbers. -1: none is. */
 int ndr_pair_groups_dim(const ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_h5_groups *groups);
 
-/* Pairs each step of the dataset with the step of the array's dim i that is of the same group: sets array->steps. Times
- * of the array are put into groups as the dataset's were; several in one group are refused, and so is a group of the
- * dataset that the array lacks. A step of the dataset that is in no group is paired with any; it is refused unless
- * `left_out`, which says that such steps are not reduced. `what` names the array in errors. Takes the lock. */
+/* Pairs each step of the dataset with the step of the array's dim i that is of the same group: allocates array->steps,
+ * and sets what belongs to it; `groups` must outlive the array. Times of the array are put into groups as the dataset's
+ * were. Several in one group are refused, and so is a group of the dataset that the array lacks. So is a step of the
+ * dataset that is in no group, unless `left_out` says that such steps are not reduced; it then has any step. `what`
+ * names the array in errors. Takes the lock. */
 ndr_status ndr_pair_groups(ndr_beside *array, int i, const ndr_h5_groups *groups, bool left_out, const char *what);
 
 #endif

@@ -69,7 +69,8 @@ static bool open_series(const search *s, const named_value *name, const char *pa
   const size_t most = (size_t)s->options->with_count;
   char **texts = calloc(2 * most, sizeof *texts), **parts = texts ? texts + most : NULL;
   int count = 0;
-  bool good = texts || search_fail_memory(s);
+  bool good = true;
+  if (!texts) return search_fail_memory(s);
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (!is_named(with, name->name, name->length)) continue;

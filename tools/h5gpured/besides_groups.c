@@ -21,7 +21,7 @@ bool search_make_groups(const search *s) {
   const h5gpured_options *options = s->options;
   bool timed = options->by && !where_is_dataset(options->by_what);
   const char *text = options->pair_by ? options->pair_by : timed ? options->by : NULL;
-  int d;
+  int d = 0;
   if (!text || s->b->groups) return true;
   const char *key = strchr(text, ':') + 1;
   if (!find_grouped(s, text, key, &d)) return false;

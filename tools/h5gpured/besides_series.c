@@ -110,10 +110,11 @@ static bool open_array_series(const search *s, const ndr_h5_info *first, int d, 
   h5gpured_options along = *s->options;
   snprintf(number, sizeof number, "%d", d);
   if (!concat_new_dim(s->options)) along.concat = number;
-  bool good = texts || search_fail_memory(s);
+  bool good = true;
+  if (!texts) return search_fail_memory(s);
   for (int i = 0; good && i < count; i++) good = (texts[i] = text_in(s, i, first)) != NULL;
   good = good && input_open_series(&along, count, (const char *const *)texts, access, dataset);
-  for (int i = 0; texts && i < count; i++) free(texts[i]);
+  for (int i = 0; i < count; i++) free(texts[i]);
   free(texts);
   return good;
 }

@@ -200,19 +200,24 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
 void ndr_time_units_flaw(const char *units, const char *calendar, char text[NDR_TIME_FLAW]) {
   const char *since = strstr(units, " since ");
   ndr_calendar in = NDR_CALENDAR_STANDARD;
-  long long year = 0;
-  int month = 1, day = 1;
+  const char *at = since ? since + strlen(" since ") : "";
+  int64_t year, month = 1, day = 1;
   (void)ndr_calendar_parse(calendar, &in);
   skip_blanks(&units);
-  bool written = since && sscanf(since, " since %lld-%d-%d", &year, &month, &day) == 3;
+  skip_blanks(&at);
+  const bool negative = *at == '-';
+  at += negative;
+  const bool written = read_digits(&at, &year) && read_after(&at, '-', &month) && read_after(&at, '-', &day);
+  const int days =
+      written && month >= 1 && month <= 12 ? ndr_calendar_month_days(in, negative ? -year : year, (int)month) : 0;
   if (find_unit(units, strcspn(units, " \t"), in) == 0)
     snprintf(text, NDR_TIME_FLAW,
              "the unit is none of time, or has no one length, as months and years in most calendars");
   else if (written && (month < 1 || month > 12))
-    snprintf(text, NDR_TIME_FLAW, "there is no month %d", month);
-  else if (written && (day < 1 || day > ndr_calendar_month_days(in, year, month)))
-    snprintf(text, NDR_TIME_FLAW, "month %d of that year has %d days, and no day %d", month,
-             ndr_calendar_month_days(in, year, month), day);
+    snprintf(text, NDR_TIME_FLAW, "there is no month %lld", (long long)month);
+  else if (written && (day < 1 || day > days))
+    snprintf(text, NDR_TIME_FLAW, "month %d of that year has %d days, and no day %lld", (int)month, days,
+             (long long)day);
   else
     snprintf(text, NDR_TIME_FLAW, "the date is none of the calendar");
 }

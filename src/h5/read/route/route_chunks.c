@@ -97,7 +97,7 @@ static piece_along find_piece_along(const chunks_along *a, int64_t number, int64
 static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piece) {
   const ndr_h5_dataset *dataset = reader->dataset;
   piece_plan p = {.partial = false};
-  chunks_along along[NDR_MAX_DIMS];
+  chunks_along along[NDR_MAX_DIMS] = {{.all = 0}};
   int64_t stored = ndr_stored_bytes(reader), result = (int64_t)ndr_dtype_bytes(reader->unpack.to);
   int64_t number[NDR_MAX_DIMS], from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], size[NDR_MAX_DIMS], present[NDR_MAX_DIMS];
   for (int d = 0; d < dataset->info.ndim; d++) along[d] = find_along(reader, box, d);

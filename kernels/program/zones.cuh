@@ -95,13 +95,14 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
     for (int k = 0; k < ROWS; k++) fold<N>(a[k], row[k], label);
   }
 
-  /* The next labels of a lane: eight, or four if fewer than eight are left. Places of no label are not used. */
+  /* The next labels of a lane: eight, or four if fewer than eight are left; with PAIRS four with their groups, or two
+   * if fewer than three are left. Places of no label are not used. */
   struct lane_labels {
     u32 word[4];
     NDR_DEVICE void load(const int *entries, int left) {
       u32 second[2];
       if (left > 0) machine::load_bytes<8, true>(word, entries);
-      if (left < 8) return;
+      if (left < (PAIRS ? 3 : 8)) return;
       machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
       word[2] = second[0], word[3] = second[1];
     }
@@ -170,26 +171,17 @@ template <class Op, class Kit, class Arrays, int ROWS, bool PAIRS> struct tile_b
    * to four are loaded while those before are added. */
   NDR_DEVICE void add_pairs(const tile_row (&row)[ROWS], const lane_work &work, const tile_step &s) const {
     const int *entries = entries_of(work);
-    u32 next[4], now[4];
-    load_pairs(next, entries, work.count);
+    lane_labels next;
+    next.load(entries, work.count);
 #pragma unroll 1
     for (int left = work.count; left > 0; left -= 4) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) now[i] = next[i];
+      const lane_labels now = next;
       entries += 4 * NDR_WARP;
-      load_pairs(next, entries, left - 4);
+      next.load(entries, left - 4);
 #pragma unroll
       for (int i = 0; i < 4; i++)
-        if (i < left) add_pair(row, now[i], work, s);
+        if (i < left) add_pair(row, now.word[i], work, s);
     }
-  }
-  /* The next pairs of a lane: four, or two if no more are left. */
-  static NDR_DEVICE void load_pairs(u32 (&pairs)[4], const int *entries, int left) {
-    u32 second[2];
-    if (left > 0) machine::load_bytes<8, true>(pairs, entries);
-    if (left <= 2) return;
-    machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
-    pairs[2] = second[0], pairs[3] = second[1];
   }
   /* Adds one label of ROWS rows. No other thread has labels of its group. */
   NDR_DEVICE void add_pair(const tile_row (&row)[ROWS], u32 pair, const lane_work &work, const tile_step &s) const {

@@ -12,6 +12,7 @@ ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *probl
   if (runs == NDR_LONG_RUNS && !skip) described.across = isa->along[problem->dtype][state.op];
   if (runs && !skip && !described.across) described.across = isa->across[problem->dtype][state.op];
   if (!skip) described.listed = isa->listed[problem->dtype][state.op];
+  if (!skip) described.turned = isa->turned[problem->dtype][state.op];
   described.join = isa->join(&described.state);
   return described;
 }

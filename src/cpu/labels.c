@@ -25,10 +25,11 @@
 #define RUN_BYTES 32
 /* The same of lanes in eights. */
 #define EIGHTS 8
-#define EIGHTS_RUN_BYTES 256
 /* Bytes of a tile of lanes in eights: a Zen 5 core transposes rows of f32 into 8 KiB at 31 GB/s, into 14 KiB at 29 and
  * into 28 KiB at 22. */
 #define EIGHTS_TILE_BYTES (1 << 13)
+/* Labels of a section of them that is not copied: operators read it one after the other. */
+#define TURNED_SECTION 512
 /* Bytes of all rows of such a tile up to which it has more lanes. */
 #define EIGHTS_SHORT_BYTES (1 << 14)
 /* Labels of a group that a section has, on average, where each group's are folded together. */
@@ -117,6 +118,7 @@ static void choose_tile(ndr_labels *nest, const ndr_canonical *problem) {
   if (nest->eights) nest->lanes = ndr_cuts(nest->lanes, EIGHTS) * EIGHTS;
   int64_t tile = (nest->eights ? EIGHTS_TILE_BYTES : TILE_BYTES) / (nest->lanes * bytes);
   nest->section = ndr_most(nest->eights ? 16 : 64, ndr_least(SECTION, tile / 16 * 16));
+  if (nest->turned) nest->section = TURNED_SECTION;
 }
 
 /* Splits that make TASKS tasks, if each has STATES_PART times the bytes of its states. These count as one word, so that
@@ -141,10 +143,11 @@ static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
     ndr_dtype view = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
     if (view != problem->dtype) widest = ndr_most(widest, (int64_t)ndr_dtype_bytes(view));
   }
-  nest->pitch = nest->groups * nest->lanes;
+  nest->pitch = (nest->groups + nest->turned) * nest->lanes; /* turned: and one of labels that belong to none */
   nest->block = nest->pitch * words;
-  nest->gather_bytes =
-      nest->lane_stride == 1 ? 0 : ndr_cuts(elements * element_bytes(problem), 64) * 64 + NDR_SPARE_BYTES;
+  nest->gather_bytes = nest->lane_stride == 1 || nest->turned
+                           ? 0
+                           : ndr_cuts(elements * element_bytes(problem), 64) * 64 + NDR_SPARE_BYTES;
   nest->convert_bytes = ndr_cuts(elements * widest, 64) * 64 + NDR_SPARE_BYTES;
   nest->scratch_bytes = ndr_cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
@@ -161,6 +164,7 @@ static void make_nest(ndr_labels *nest, const ndr_canonical *problem, bool eight
   nest->groups = problem->group.size;
   nest->scattered = scattered_axis(problem);
   choose_lanes(nest, problem);
+  nest->turned = eights && problem->row_stride == 1 && nest->lane_stride != 1;
   choose_tile(nest, problem);
   add_axes(nest, problem);
   nest->positions = nest->steps = 1;
@@ -236,9 +240,10 @@ static ndr_status make_sections(const ndr_labels *nest, const ndr_canonical *pro
                          .most = nest->section,
                          .long_run = INT32_MAX,
                          .few = nest->eights ? FEW_LABELS : 0,
-                         .apart = has_indices(nest, problem)};
-  if (nest->lane_stride != 1 && problem->row_stride == 1)
-    cutting.long_run = ndr_most(2, (nest->eights ? EIGHTS_RUN_BYTES : RUN_BYTES) / element_bytes(problem));
+                         .apart = has_indices(nest, problem),
+                         .turned = nest->turned};
+  if (!nest->eights && nest->lane_stride != 1 && problem->row_stride == 1)
+    cutting.long_run = ndr_most(2, RUN_BYTES / element_bytes(problem));
   return ndr_sections_make(made, problem->table, &cutting);
 }
 

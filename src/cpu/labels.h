@@ -25,6 +25,7 @@
 typedef struct ndr_labels {
   bool eights; /* has the operators with kernels of fold/across/listed.h, else those without */
   bool all;    /* has all operators; eights is false */
+  bool turned; /* eights whose labels are contiguous: kernels of fold/across/turned.h */
   int op_count;
   int64_t groups;
   int scattered;   /* the reduced axis of the labels */

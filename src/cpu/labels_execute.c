@@ -2,16 +2,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/labels.h"
 #include "cpu/pool.h"
 
-/* Steps after which states are joined to those of all steps before, so that no sum has many more terms one after the
- * other. */
-#define JOINED_STEPS 256
-/* Bytes of a lane's labels that are folded where they lie at a time, and how far ahead of them is prefetched, with
- * lanes in eights. A Zen 5 core then reads 31 GB/s; with 255 labels at a time 28, prefetched a page ahead 25. */
-#define RUN_LABELS_BYTES 512
-#define RUN_AHEAD 1024
+/* Bytes ahead of the labels in eights that are prefetched. A Zen 5 core reads 28 to 31 GB/s so, a page ahead 25. */
+#define EIGHTS_AHEAD 1024
 /* Labels that are transposed at a time: their tile lies in the first-level cache. */
 #define GATHERED_LABELS 64
 /* Bytes ahead of the elements of a lane that are prefetched: a page, as in the kernels. */
@@ -83,11 +79,11 @@ static ndr_tile convert(const ndr_labels_run *run, const ndr_section *section, c
 
 /* Folds a section whose lanes are in eights. */
 static void fold_eights(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
-  if (section->neighbours) {
-    tile->run_ahead = RUN_AHEAD;
+  const ndr_engine_op *ops = run->ops;
+  if (run->nest->turned) {
+    tile->run_ahead = EIGHTS_AHEAD;
     for (int i = 0; i < run->nest->op_count; i++)
-      fold_runs(run, section, &run->ops[i], run->ops[i].across, tile, run->bytes, RUN_LABELS_BYTES / run->bytes,
-                memory->states);
+      ops[i].turned(tile, run->sections->group + section->label, run->nest->lanes, memory->states + ops[i].block);
     return;
   }
   const ndr_row_lists lists = {.runs = section->single ? NULL : run->sections->runs + section->run,
@@ -97,7 +93,7 @@ static void fold_eights(const ndr_labels_run *run, const scratch *memory, const 
                                .apart = run->nest->lanes};
   if (run->nest->lane_stride != 1) gather(run, section, tile, memory->gathered);
   for (int i = 0; i < run->nest->op_count; i++)
-    run->ops[i].listed(tile, &lists, memory->states + run->ops[i].block, run->nest->pitch);
+    ops[i].listed(tile, &lists, memory->states + ops[i].block, run->nest->pitch);
 }
 
 static void fold_section(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
@@ -152,6 +148,41 @@ static void join_lanes(const ndr_labels_run *run, uint64_t *states) {
     }
 }
 
+/* Adds the labels of sections `first` to end - 1 to counts that are `lanes` apart. */
+static void count_sections(const ndr_labels_run *run, int64_t first, int64_t end, uint64_t *counts) {
+  for (int64_t s = first; s < end; s++)
+    for (int64_t i = 0; i < run->sections->sections[s].length; i++) {
+      int32_t g = run->sections->group[run->sections->sections[s].label + i];
+      counts[(g < 0 ? ~g : g) * run->nest->lanes] += 1;
+    }
+}
+
+/* Adds whole rows, whose counts the table has, to counts that are `lanes` apart. */
+static void count_rows(const ndr_labels_run *run, int64_t rows, uint64_t *counts) {
+  const int64_t *ends = run->problem->table->ends;
+  for (int64_t g = 0; rows && g < run->nest->groups; g++)
+    counts[g * run->nest->lanes] += (uint64_t)(rows * (ends[g] - (g ? ends[g - 1] : 0)));
+}
+
+/* Sets the second words of means: how many labels steps `step` to end - 1 have, all lanes alike. */
+static void count_labels(const ndr_labels_run *run, int64_t step, int64_t end, uint64_t *states) {
+  const ndr_labels *nest = run->nest;
+  const int64_t sections = run->sections->count, at = step % sections, left = end - step;
+  for (int i = 0; i < nest->op_count; i++) {
+    uint64_t *counts = states + run->ops[i].block + nest->pitch;
+    if (run->ops[i].words < 2) continue;
+    for (int64_t g = 0; g < nest->pitch; g++) counts[g] = 0;
+    count_rows(run, left / sections, counts);
+    const int64_t behind = at + left % sections;
+    count_sections(run, at, ndr_least(behind, sections), counts);
+    count_sections(run, 0, behind - sections, counts);
+    for (int64_t g = 0; g < nest->pitch; g += nest->lanes) {
+      const double count = (double)counts[g];
+      for (int64_t l = 0; l < nest->lanes; l++) memcpy(&counts[g + l], &count, sizeof count);
+    }
+  }
+}
+
 /* ---- tasks ---- */
 
 /* Folds a split of a position; returns its block. */
@@ -159,16 +190,17 @@ static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int6
   const ndr_labels *nest = run->nest;
   int64_t sections = run->sections->count, all = nest->steps * sections;
   int64_t each = all / nest->splits, more = all % nest->splits;
-  int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more), taken = 0;
+  const int64_t first = split * each + (split < more ? split : more), end = first + each + (split < more);
   const ndr_axis *labels = &run->problem->reduced[nest->scattered];
-  int64_t row_stride = run->problem->row_stride, at = step % sections;
+  int64_t row_stride = run->problem->row_stride, at = first % sections, taken = 0;
   ndr_cursor kept, reduced;
   ndr_cursor_seek(&kept, nest->kept, nest->kept_count, position);
-  ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, step / sections);
-  const bool joins = end - step > JOINED_STEPS;
+  ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, first / sections);
+  const int64_t apart = run->sections->apart;
+  const bool joins = end - first > apart;
   clear(run, memory->states);
   if (joins) clear(run, memory->joined);
-  for (; step < end; step++) {
+  for (int64_t step = first; step < end; step++) {
     const ndr_section *section = &run->sections->sections[at];
     int64_t element = kept.offset + reduced.offset + section->first * row_stride;
     int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? &kept : &reduced);
@@ -183,7 +215,7 @@ static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int6
                      .in_f64 = run->problem->accumulate_f64};
     tile.spare = ndr_spare_behind(&tile, run->to_end - element);
     fold_section(run, memory, section, &tile);
-    if (++taken == JOINED_STEPS && step + 1 < end) {
+    if (++taken == apart && step + 1 < end) { /* lest sums have many terms one after the other */
       join(run, memory->joined, memory->states);
       clear(run, memory->states);
       taken = 0;
@@ -194,6 +226,7 @@ static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int6
   }
   if (joins) join(run, memory->joined, memory->states);
   uint64_t *states = joins ? memory->joined : memory->states;
+  if (nest->turned) count_labels(run, first, end, states);
   if (!nest->lanes_kept) join_lanes(run, states);
   return states;
 }

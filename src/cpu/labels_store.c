@@ -35,11 +35,12 @@ static void store_states(const ndr_labels_run *run, const ndr_engine_op *op, con
  */
 static void store_groups(const ndr_labels_run *run, const ndr_engine_op *op, const uint64_t *states,
                          const block_of_results *to, char *results, int64_t bytes) {
-  enum { GROUPS = 8, MOST_STATES = 64 * GROUPS };
+  enum { MOST_STATES = 512 };
   const ndr_labels *nest = run->nest;
   _Alignas(64) uint64_t turned[NDR_MAX_WORDS * MOST_STATES];
+  const int64_t most = MOST_STATES / nest->lanes;
   for (int64_t g = 0, groups; g < nest->groups; g += groups) {
-    groups = nest->groups - g < GROUPS ? nest->groups - g : GROUPS;
+    groups = nest->groups - g < most ? nest->groups - g : most;
     for (int w = 0; w < op->words; w++)
       run->isa->gather[3](states + w * nest->pitch + g * nest->lanes, 1, nest->lanes, turned + w * MOST_STATES,
                           to->lanes, groups, 0);

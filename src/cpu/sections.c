@@ -11,6 +11,7 @@ typedef struct cutter {
   int32_t *labels;  /* of the row; -1: of no group */
   int32_t *section; /* of each label */
   int64_t *next;    /* of each section: where the next label goes in the order */
+  int64_t *terms;   /* of each group, and of labels of none: 0 */
   int64_t room;     /* for runs */
 } cutter;
 
@@ -28,7 +29,8 @@ static void read_labels(const cutter *c) {
 /* Where the section that begins at `first` ends, and how many runs of neighbours it has. */
 static int64_t end_of_section(const cutter *c, int64_t first, int64_t *runs) {
   int64_t end = c->how.length - first > c->how.most ? first + c->how.most : c->how.length, cut = end;
-  while (cut < c->how.length && cut > first + c->how.most / 2 && c->labels[cut] == c->labels[cut - 1]) cut--;
+  while (!c->how.turned && cut < c->how.length && cut > first + c->how.most / 2 && c->labels[cut] == c->labels[cut - 1])
+    cut--;
   if (cut > first + c->how.most / 2) end = cut;
   *runs = 0;
   for (int64_t at = first; at < end; at++) *runs += at == first || c->labels[at] != c->labels[at - 1];
@@ -43,8 +45,24 @@ static void cut_row(cutter *c) {
     *section =
         (ndr_section){.first = first, .length = end - first, .neighbours = end - first >= c->how.long_run * runs};
     const int64_t groups = runs < c->table->groups ? runs : c->table->groups;
-    section->single = !section->neighbours && section->length < c->how.few * groups;
+    section->single = c->how.turned || (!section->neighbours && section->length < c->how.few * groups);
     for (int64_t at = first; at < end; at++) c->section[at] = (int32_t)made->count;
+  }
+}
+
+/* Labels in eights that are of one group have its complement. */
+static void list_turned(cutter *c) {
+  for (int64_t s = 0; s < c->made->count; s++) {
+    ndr_section *section = &c->made->sections[s];
+    int32_t *group = c->made->group + section->first;
+    section->label = section->first;
+    section->labels = section->length;
+    for (int64_t i = 0, alike = 0; i < section->length; i++) {
+      const int32_t label = c->labels[section->first + i];
+      group[i] = label < 0 ? (int32_t)c->table->groups : label;
+      alike = i % 8 && group[i] == group[i - 1] ? alike + 1 : i % 8 ? 0 : 1;
+      if (alike == 8) group[i - 7] = ~group[i];
+    }
   }
 }
 
@@ -111,6 +129,38 @@ static ndr_status find_all_runs(cutter *c) {
   return NDR_OK;
 }
 
+/* Counts the terms of sections `first` to end - 1 in each group, and returns the most; forgets them again. A term is a
+ * run, or a label; of eight labels that are of one group, each. */
+static int64_t most_terms(cutter *c, int64_t first, int64_t end) {
+  const ndr_sections *made = c->made;
+  int64_t most = 0;
+  for (int64_t change = 1; change >= -1; change -= 2)
+    for (int64_t s = first; s < end; s++) {
+      const ndr_section *section = &made->sections[s];
+      const int64_t terms = section->single ? section->labels : section->end - section->run;
+      for (int64_t i = 0; i < terms; i++) {
+        int32_t g = section->single ? made->group[section->label + i] : made->runs[section->run + i].group;
+        int64_t *count = &c->terms[g < 0 ? ~g : g];
+        *count += change;
+        most = *count > most ? *count : most;
+      }
+    }
+  return most;
+}
+
+static void set_apart(cutter *c) {
+  ndr_sections *made = c->made;
+  int64_t of_row = most_terms(c, 0, made->count), of_section = 1;
+  for (int64_t s = 0; s < made->count; s++) {
+    int64_t most = most_terms(c, s, s + 1);
+    if (most > of_section) of_section = most;
+  }
+  made->apart = NDR_SECTIONS_TERMS / of_section;
+  if (of_row > 0 && NDR_SECTIONS_TERMS / of_row * made->count > made->apart)
+    made->apart = NDR_SECTIONS_TERMS / of_row * made->count;
+  if (made->apart < 1) made->apart = 1;
+}
+
 static ndr_status make(cutter *c) {
   ndr_sections *made = c->made;
   size_t length = (size_t)c->how.length, most_sections = (size_t)(c->how.length / (c->how.most / 2 + 1) + 1);
@@ -120,11 +170,18 @@ static ndr_status make(cutter *c) {
   c->labels = calloc(length, sizeof *c->labels);
   c->section = malloc(length * sizeof *c->section);
   c->next = malloc(most_sections * sizeof *c->next);
-  if (!made->sections || !made->order || !made->group || !c->labels || !c->section || !c->next) return out_of_memory(c);
+  c->terms = calloc((size_t)c->table->groups + 1, sizeof *c->terms);
+  if (!made->sections || !made->order || !made->group || !c->labels || !c->section || !c->next || !c->terms)
+    return out_of_memory(c);
   read_labels(c);
   cut_row(c);
-  list_labels(c);
-  return find_all_runs(c);
+  if (c->how.turned)
+    list_turned(c);
+  else
+    list_labels(c);
+  NDR_TRY(find_all_runs(c));
+  set_apart(c);
+  return NDR_OK;
 }
 
 ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, const ndr_cutting *cutting) {
@@ -135,6 +192,7 @@ ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, const 
   free(c.labels);
   free(c.section);
   free(c.next);
+  free(c.terms);
   if (status == NDR_OK)
     *made = c.made;
   else

@@ -13,9 +13,13 @@ typedef struct ndr_section {
   bool single;           /* no runs: its labels are in their order in the row, each with its group */
 } ndr_section;
 
+/* Terms of a sum that may be added up one after the other. */
+#define NDR_SECTIONS_TERMS 1024
+
 /* Immutable. */
 typedef struct ndr_sections {
   int64_t count, run_count;
+  int64_t apart; /* so many sections in their order add about NDR_SECTIONS_TERMS terms to one state, or fewer */
   ndr_section *sections;
   ndr_label_run *runs;
   int32_t *order; /* labels, counted from their section's first */
@@ -28,10 +32,12 @@ typedef struct ndr_cutting {
   int64_t long_run;     /* the fewest neighbours of one group, on average, that are folded where they lie */
   int64_t few;          /* sections whose groups have fewer labels, on average, have no runs */
   bool apart;           /* runs are of neighbours in all sections */
+  bool turned;          /* sections have no runs, and all their labels, as kernels of fold/across/turned.h take them */
 } ndr_cutting;
 
 /* Cuts the row of labels that a table lists into sections, which end where a label ends if one does in their second
- * half. Runs are of neighbours, or those of a group in the section are together. Free with ndr_sections_free. */
+ * half, unless they are turned. Runs are of neighbours, or those of a group in the section are together. Labels of
+ * turned sections that belong to no group are of one more, the last. Free with ndr_sections_free. */
 ndr_status ndr_sections_make(ndr_sections **made, const ndr_table *table, const ndr_cutting *cutting);
 void ndr_sections_free(ndr_sections *sections);
 

@@ -127,6 +127,36 @@ START_TEST(threads_do_not_change_bits) {
 }
 END_TEST
 
+/* Threads split a few long rows within rows, and from one row into the next: means are of all of them. */
+START_TEST(means_of_few_long_rows) {
+  enum { STEPS = 3, ROWS = 8, COLUMNS = 19000, COUNT = 7 };
+  rng random = {test_seed() + 12};
+  int32_t values[COLUMNS];
+  float *elements = malloc(sizeof *elements * STEPS * ROWS * COLUMNS), means[ROWS][COUNT];
+  double sums[ROWS][COUNT] = {{0}}, counts[COUNT] = {0};
+  int64_t shape[] = {STEPS, ROWS, COLUMNS}, columns[] = {COLUMNS}, results[] = {ROWS, COUNT};
+  ndr_groups *groups;
+  scatter(&random, values, COLUMNS, COUNT);
+  for (int64_t i = 0; i < STEPS * ROWS * COLUMNS; i++) {
+    const int32_t group = values[i % COLUMNS];
+    elements[i] = (float)rng_between(&random, -9, 9);
+    if (group >= 0) sums[i / COLUMNS % ROWS][group] += (double)elements[i];
+    if (group >= 0) counts[group] += i / COLUMNS % ROWS == 0;
+  }
+  DLTensor array = ndr_tensor(elements, NDR_F32, 3, shape), labels = ndr_tensor(values, NDR_I32, 1, columns),
+           result = ndr_tensor(means, NDR_F32, 2, results);
+  assert_ok(ndr_groups_create(&groups, &labels, COUNT));
+  for (int threads = 1; threads <= 3; threads++) {
+    assert_ok(ndreduce(&array, NDR_DIMS(0, 2), NDR_MEAN, &result,
+                       NDR_OPTIONS(.groups = groups, .group_dim = 2, .threads = threads)));
+    for (int r = 0; r < ROWS; r++)
+      for (int g = 0; g < COUNT; g++) ck_assert_float_eq(means[r][g], (float)(sums[r][g] / counts[g]));
+  }
+  ndr_groups_destroy(groups);
+  free(elements);
+}
+END_TEST
+
 /* Every group has a label; the others are of any group or of none, each `least` to `most` times. */
 static void label_in_runs(rng *random, int32_t *labels, int64_t length, int64_t count, int64_t least, int64_t most) {
   for (int64_t at = 0, group = 0, end; at < length; at = end, group++) {
@@ -311,7 +341,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("large groups");
   suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, rows_of_groups_are_converted,
-             threads_do_not_change_bits, groups_are_as_if_alone, named_rows_are_no_run,
+             threads_do_not_change_bits, means_of_few_long_rows, groups_are_as_if_alone, named_rows_are_no_run,
              descriptions_list_the_first_labels_only, NULL);
   return suite_run(suite);
 }

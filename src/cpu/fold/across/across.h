@@ -53,9 +53,11 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 #ifdef LISTED
 #include "cpu/fold/across/listed.h"
+#include "cpu/fold/across/turned.h"
 #endif
 #undef ACROSS
 #undef LISTED
+#undef TURNED
 #undef WORDS
 #undef LOAD
 #undef START

@@ -7,13 +7,14 @@
  *   LOAD_REAL                      how they are loaded as f64
  *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes
  *   NARROW                         if defined, narrow.h has the sums, means and extremes
- *   WITH_LISTED                    if defined, there are kernels of listed.h, too */
+ *   TURN                           if defined, there are kernels of listed.h and turned.h, too */
 #define PLUS(a, b) ((a) + (b))
 
 #ifndef NARROW
 #define ACROSS NAME(sum)
-#ifdef WITH_LISTED
+#ifdef TURN
 #define LISTED NAME(listed_sum)
+#define TURNED NAME(turned_sum)
 #endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
@@ -24,8 +25,9 @@
 #define COUNTED 0
 #include "cpu/fold/across/across.h"
 #define ACROSS NAME(mean)
-#ifdef WITH_LISTED
+#ifdef TURN
 #define LISTED NAME(listed_mean)
+#define TURNED NAME(turned_mean)
 #endif
 #define WORDS f64x8
 #define LOAD LOAD_REAL
@@ -36,8 +38,9 @@
 #define COUNTED 1
 #include "cpu/fold/across/across.h"
 #define ACROSS NAME(min)
-#ifdef WITH_LISTED
+#ifdef TURN
 #define LISTED NAME(listed_min)
+#define TURNED NAME(turned_min)
 #endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
@@ -48,8 +51,9 @@
 #define COUNTED 0
 #include "cpu/fold/across/across.h"
 #define ACROSS NAME(max)
-#ifdef WITH_LISTED
+#ifdef TURN
 #define LISTED NAME(listed_max)
+#define TURNED NAME(turned_max)
 #endif
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
@@ -61,8 +65,9 @@
 #include "cpu/fold/across/across.h"
 #endif
 #define ACROSS NAME(norm2)
-#ifdef WITH_LISTED
+#ifdef TURN
 #define LISTED NAME(listed_norm2)
+#define TURNED NAME(turned_norm2)
 #endif
 #define WORDS f64x8
 #define LOAD LOAD_REAL
@@ -142,6 +147,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #undef PLUS
 #undef NAME
+#undef TURN
 #undef ELEMENT
 #undef VALUES
 #undef LOAD_VALUES

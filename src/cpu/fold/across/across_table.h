@@ -1,4 +1,6 @@
 /* Template: the kernels of across.h for every dtype. */
+#include "cpu/fold/across/turn.h"
+
 #ifdef __AVX2__
 #include "cpu/fold/across/narrow_table.h"
 #define NARROW
@@ -53,8 +55,8 @@
 #include "cpu/fold/across/across_ops.h"
 #undef NARROW
 
-#define WITH_LISTED
 #define NAME(kernel) across_##kernel##_i32
+#define TURN turn_eight_32
 #define ELEMENT int32_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i32
@@ -67,6 +69,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_i64
+#define TURN turn_eight_64
 #define ELEMENT int64_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i64
@@ -79,6 +82,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_i64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u32
+#define TURN turn_eight_32
 #define ELEMENT uint32_t
 #define VALUES u64x8
 #define LOAD_VALUES load_u64_u32
@@ -91,6 +95,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_u64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_u64
+#define TURN turn_eight_64
 #define ELEMENT uint64_t
 #define VALUES u64x8
 #define LOAD_VALUES load_u64_u64
@@ -103,6 +108,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_u64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f16
+#define TURN turn_eight_16
 #define ELEMENT ndr_f16
 #define VALUES f64x8
 #define LOAD_VALUES load_f64_f16
@@ -115,6 +121,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_bf16
+#define TURN turn_eight_16
 #define ELEMENT ndr_bf16
 #define VALUES f64x8
 #define LOAD_VALUES load_f64_bf16
@@ -127,6 +134,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f32
+#define TURN turn_eight_32
 #define ELEMENT float
 #define VALUES f64x8
 #define LOAD_VALUES load_f64_f32
@@ -139,6 +147,7 @@
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across/across_ops.h"
 #define NAME(kernel) across_##kernel##_f64
+#define TURN turn_eight_64
 #define ELEMENT double
 #define VALUES f64x8
 #define LOAD_VALUES load_f64_f64
@@ -150,7 +159,6 @@
 #define JOIN_ADD join_add
 #define JOIN_VALUE(kernel) join_##kernel##_f64
 #include "cpu/fold/across/across_ops.h"
-#undef WITH_LISTED
 
 #define NAME(kernel) across_##kernel##_c64
 #define PART float

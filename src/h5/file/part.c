@@ -1,16 +1,14 @@
 /* See part.h. What is written is read in select.c, and found on an axis in cf/value_range.c. */
 #include "h5/file/part.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/cf/angle.h"
+#include "h5/cf/scale_angle.h"
 #include "h5/cf/scale_units.h"
 #include "h5/cf/value_range.h"
 #include "h5/cf/variable.h"
-#include "h5/file/attributes.h"
 #include "h5/file/select.h"
 
 /* Coordinates are read whole. */
@@ -23,28 +21,15 @@ static bool is_time_of_no_length(const ndr_scale_units *u) {
   return u->units && !u->timed && strstr(u->units, " since ");
 }
 
-/* The values of longitudes after which they begin again; 0 of all others. */
-static double find_turn(const ndr_h5_dataset *dataset, int d, const char *units, const char *standard_name) {
-  double radians = units ? ndr_angle_radians(units) : ndr_angle_radians("degrees");
-  ndr_angle_kind kind = ndr_angle_of_units(units);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(standard_name);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[d]);
-  if (kind != NDR_ANGLE_LONGITUDE || radians == 0) return 0;
-  return radians == 1 ? 4 * acos(0) : 360;
-}
-
 /* What the scale says of its numbers. A part is about places, so that they are read as CF means them under `raw`, too,
  * which is about elements. */
-static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, double *turn) {
+static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, ndr_scale_angle *angle) {
   hid_t scale;
-  char *standard_name = NULL;
   NDR_TRY(ndr_scale_open(dataset, d, &scale));
   ndr_status status = ndr_scale_units_read(dataset, scale, u);
   if (status == NDR_OK) {
     u->timed = ndr_time_units_parse(u->units, u->calendar, &u->time);
-    if (!ndr_hdf_get_text(scale, "standard_name", &standard_name)) status = ndr_hdf_fail_coordinates(dataset);
-    *turn = find_turn(dataset, d, u->units, standard_name);
-    free(standard_name);
+    status = ndr_scale_angle_read(dataset, d, scale, u->units, angle);
     if (status != NDR_OK) ndr_scale_units_free(u);
   }
   H5Dclose(scale);
@@ -102,9 +87,9 @@ static ndr_status select_nothing(ndr_h5_dataset *dataset, ndr_index_runs *runs) 
 static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s) {
   ndr_scale_units units;
   ndr_index_runs runs = {.count = -1};
-  double turn;
-  NDR_TRY(read_meaning(dataset, d, &units, &turn));
-  ndr_status status = find_on_axis(dataset, d, s, &units, turn, &runs);
+  ndr_scale_angle angle;
+  NDR_TRY(read_meaning(dataset, d, &units, &angle));
+  ndr_status status = find_on_axis(dataset, d, s, &units, ndr_scale_angle_turn(&angle), &runs);
   ndr_scale_units_free(&units);
   if (status == NDR_ERR_DIMS && runs.count == 0 && is_joined(dataset, d)) status = select_nothing(dataset, &runs);
   if (status == NDR_OK) cut(dataset, d, &runs);

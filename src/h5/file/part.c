@@ -44,8 +44,19 @@ static bool is_joined(const ndr_h5_dataset *dataset, int d) {
          count == 1 && dims[0] == d;
 }
 
+/* Says what is selected if that is hardly what was meant. The file is named, not the dataset: all of its datasets have
+ * that axis. */
+static void tell_doubt(ndr_h5_dataset *dataset, const ndr_value_axis *axis, const ndr_selection *s,
+                       const ndr_index_runs *runs) {
+  const ndr_index_run *run = &runs->run[0];
+  if (*runs->doubt)
+    ndr_remark(&dataset->remarks, "%s: %s=%.*s selects %.9g to %.9g: turns do not count, as %s", dataset->file,
+               axis->name, s->length, s->values, axis->values[run->from], axis->values[run->from + run->count - 1],
+               runs->doubt);
+}
+
 static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selection *s, const ndr_scale_units *u,
-                               double turn, ndr_index_runs *runs) {
+                               const ndr_scale_angle *angle, ndr_index_runs *runs) {
   char name[NDR_SCALE_DIM_TEXT], reason[512];
   int64_t count = dataset->info.shape[d];
   ndr_scale_name_dim(dataset, d, name);
@@ -54,10 +65,14 @@ static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selecti
                     name, (long long)count);
   double *values = malloc((size_t)count * sizeof *values + 1);
   if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the coordinates of %s", name);
-  const ndr_value_axis axis = {name, count, values, u->precision, u->timed ? &u->time : NULL, turn};
+  const double turn = ndr_scale_angle_turn(angle);
+  const bool other = turn == 0 && angle->called == NDR_ANGLE_LONGITUDE;
+  const ndr_value_axis axis = {
+      name, count, values, u->precision, u->timed ? &u->time : NULL, turn, other ? u->units : NULL};
   if (is_joined(dataset, d)) ndr_hdf_keep_coordinates(dataset, d);
   ndr_status status = ndr_hdf_coordinate_values(dataset, d, false, values);
   if (status == NDR_OK) status = ndr_value_range_find(&axis, s->values, s->length, runs);
+  if (status == NDR_OK) tell_doubt(dataset, &axis, s, runs);
   free(values);
   if ((status != NDR_ERR_PARSE && status != NDR_ERR_DIMS) || !is_time_of_no_length(u)) return status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
@@ -89,7 +104,7 @@ static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_select
   ndr_index_runs runs = {.count = -1};
   ndr_scale_angle angle;
   NDR_TRY(read_meaning(dataset, d, &units, &angle));
-  ndr_status status = find_on_axis(dataset, d, s, &units, ndr_scale_angle_turn(&angle), &runs);
+  ndr_status status = find_on_axis(dataset, d, s, &units, &angle, &runs);
   ndr_scale_units_free(&units);
   if (status == NDR_ERR_DIMS && runs.count == 0 && is_joined(dataset, d)) status = select_nothing(dataset, &runs);
   if (status == NDR_OK) cut(dataset, d, &runs);

@@ -134,6 +134,16 @@ bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_
   return fabs(apart) <= tolerance(a, i, b);
 }
 
+int64_t ndr_axis_find_rotation(const ndr_axis *a, const ndr_axis *b) {
+  const int64_t count = a->dataset->info.shape[a->d];
+  int64_t shift = 0;
+  if (a->turn == 0 || b->dataset->info.shape[b->d] != count) return 0;
+  while (shift < count && !ndr_axis_same_place(a, 0, b, shift)) shift++;
+  bool same = shift > 0 && shift < count;
+  for (int64_t k = 0; same && k < count; k++) same = ndr_axis_same_place(a, k, b, (k + shift) % count);
+  return same ? shift : 0;
+}
+
 void ndr_axis_write(const ndr_axis *a, int64_t i, char text[NDR_TIME_CHARS]) {
   ndr_instant instant;
   if (a->units.timed && ndr_axis_decode(a, i, &instant))

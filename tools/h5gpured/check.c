@@ -166,7 +166,10 @@ static void check_pairing(const h5gpured_options *options, const cli *tool) {
   if (options->by_number && !pairs)
     cli_refuse(tool,
                "--pair-by-number needs an array beside the dataset: --with, --where, --weights or the labels of --by");
-  if (options->pair_by && options->with_count == 0) cli_refuse(tool, "--pair-by needs an array of --with");
+  if (!options->pair_by || options->with_count > 0) return;
+  if (options->where && where_is_dataset(options->where))
+    cli_refuse(tool, "--pair-by needs an array of --with, which a mask may be: --where m --with m=%s", options->where);
+  cli_refuse(tool, "--pair-by needs an array of --with");
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {

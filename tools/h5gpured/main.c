@@ -90,7 +90,7 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
   how.groups = a->groups;
-  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return fail();
+  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b);
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
 }

@@ -74,7 +74,7 @@ static ndr_status check_calendars(const ndr_h5_groups *own, const ndr_h5_groups 
 /* The dates of a climatology are of the years that it is over. CDO 2.1.1's yseasmean now and then writes times of
  * random years, 100,000 years away and more, for two of its seasons; these are then found in any season. */
 static ndr_status check_span(const ndr_h5_groups *own) {
-  const double year = 365.25 * 86400e6 / (double)own->units.unit, most_years = 10000;
+  const double year = 365.2425 * 86400e6 / (double)own->units.unit, most_years = 10000;
   double first = INFINITY, last = -INFINITY;
   for (int64_t i = 0; i < 2 * own->count; i++) {
     first = fmin(first, own->bounds[i]);

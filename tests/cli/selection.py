@@ -284,6 +284,10 @@ def check_errors_name_the_axis(folder):
     fails(folder, "lat=north", "'lat=north' is no range of numbers")
     with h5py.File(folder.file("plain.h5"), "w") as file:
         file["x"] = np.arange(6.0)
+        lev = make_scale(file, "lev", np.array([1000.0, 50000, 85000, 100000]), units="Pa")
+        attach(file.create_dataset("y", data=np.arange(4.0)), lev)
+    errors = folder.run("plain.h5:/y[lev=500:850]", status=1)[1]
+    assert errors == "h5gpured: plain.h5:/y: lev=500:850 selects nothing: lev goes from 1000 to 100000 Pa\n", errors
     errors = folder.run("plain.h5:/x[0=1:2]", status=1)[1]
     assert errors == "h5gpured: plain.h5:/x: its dim 0 has no coordinates\n", errors
 

@@ -90,6 +90,10 @@ START_TEST(a_number_is_the_nearest) {
   check(&lev, "10", 3, 1, 0);
   ndr_index_runs runs;
   assert_fails(find(&lev, "1200", &runs), NDR_ERR_DIMS, "lev goes from 250 to 1000");
+  lev.units = "hPa";
+  assert_fails(find(&lev, "85000", &runs), NDR_ERR_DIMS, "lev goes from 250 to 1000 hPa");
+  assert_fails(find(&lev, "300:400", &runs), NDR_ERR_DIMS, "lev has 250 and 500 hPa, and nothing in between");
+  lev.units = NULL;
   lev.count = 1;
   check(&lev, "1000", 0, 1, 0);
   assert_fails(find(&lev, "999", &runs), NDR_ERR_DIMS, "lev goes from 1000 to 1000");

@@ -66,8 +66,9 @@ static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text, con
   if (axis->time && month && (!text[digits] || text[digits] == ':'))
     snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
   if (*doubt) snprintf(hint, sizeof hint, "; turns do not count, as %s", doubt);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%s", axis->name, text, axis->name, least,
-                  most, hint, hint_at_indices(axis, text));
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%.40s%s%s", axis->name, text, axis->name,
+                  least, most, axis->units ? " " : "", axis->units ? axis->units : "", hint,
+                  hint_at_indices(axis, text));
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -262,8 +263,8 @@ static ndr_status fail_between(const ndr_value_axis *axis, const range *r, const
   if (!find_neighbours(axis, r, &ends[0], &ends[1])) return fail_nothing(axis, text, doubt);
   write_value(axis, ends[0], before);
   write_value(axis, ends[1], behind);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s, and nothing in between", axis->name, text,
-                  axis->name, before, behind);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s%s%.40s, and nothing in between", axis->name,
+                  text, axis->name, before, behind, axis->units ? " " : "", axis->units ? axis->units : "");
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */

@@ -67,8 +67,15 @@ static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selecti
   if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the coordinates of %s", name);
   const double turn = ndr_scale_angle_turn(angle);
   const bool other = turn == 0 && angle->called == NDR_ANGLE_LONGITUDE;
-  const ndr_value_axis axis = {
-      name, count, values, u->precision, u->timed ? &u->time : NULL, turn, other ? u->units : NULL};
+  const bool plain = u->units && !other && angle->radians == 0 && !strstr(u->units, " since ");
+  const ndr_value_axis axis = {.name = name,
+                               .count = count,
+                               .values = values,
+                               .precision = u->precision,
+                               .time = u->timed ? &u->time : NULL,
+                               .turn = turn,
+                               .units = plain ? u->units : NULL,
+                               .other_units = other ? u->units : NULL};
   if (is_joined(dataset, d)) ndr_hdf_keep_coordinates(dataset, d);
   ndr_status status = ndr_hdf_coordinate_values(dataset, d, false, values);
   if (status == NDR_OK) status = ndr_value_range_find(&axis, s->values, s->length, runs);

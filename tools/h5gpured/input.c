@@ -78,7 +78,7 @@ int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   return good && count == 1 ? dims[0] : -1;
 }
 
-/* Whether an entry of a part has no name: an index, which is of one dataset. */
+/* Whether an entry of a part has no name: then FILE alone is one dataset. */
 static bool has_index(const char *part) {
   for (const char *at = part; *at; at += *at != 0) {
     size_t length = strcspn(at, ",");
@@ -94,7 +94,7 @@ static bool fail_input(const h5gpured_options *options, const char *input) {
   const bool many = strstr(reason, ": which dataset? ");
   const bool lacks = concat_is_name(options) && strstr(reason, "no dim is named");
   if (many && has_index(part))
-    complain("%s; entries without a name, in '%s', are indices and of one dataset: coordinates are NAME=FROM:TO",
+    complain("%s, or all: 'FILE:/**'; what has no name in '%s' is an index, and a range of coordinates is NAME=FROM:TO",
              reason, part);
   else if (many)
     complain("%s, or all: 'FILE:/**'", reason);

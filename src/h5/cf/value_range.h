@@ -13,8 +13,7 @@ typedef struct ndr_value_axis {
   double precision;           /* how far a value may be off, relative to it */
   const ndr_time_units *time; /* NULL where the values are no times */
   double turn;                /* of longitudes 360, or 2 pi; else 0 */
-  const char
-      *units; /* named where nothing is found, as levels may be in Pa or in hPa; NULL: none, or of times and angles */
+  const char *units;          /* of what is neither time nor angle, for messages; NULL: none */
   const char *other_units; /* without a turn: the units of what is called longitudes and has none of theirs, or NULL */
 } ndr_value_axis;
 

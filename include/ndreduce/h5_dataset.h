@@ -45,8 +45,9 @@ typedef struct ndr_h5_access {
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
   /* Called once for each attribute that cannot be read and that the numbers can do without, for each that should be a
-   * number and is not, where an operator reads the dataset beside another that has other units, and where two files of
-   * a series have the same coordinate; may be NULL. Called under the lock. */
+   * number and is not, where an operator reads the dataset beside another that has other units, where two files of a
+   * series have the same coordinate, and where a part by longitudes reaches beyond an axis on which turns do not
+   * count; may be NULL. Called under the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
   int any_type;  /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,

@@ -245,8 +245,8 @@ bool ndr_op_is_index(ndr_op op) {
   return facts_of(op)->result == RESULT_INDEX && facts_of(op)->combine == NDR_COMBINE_EXTREME;
 }
 
-bool ndr_op_is_weighted(ndr_op op) {
-  return facts_of(op)->weights == WEIGHTS_WEIGHTED;
+int ndr_op_is_weighted(ndr_op op) {
+  return is_built_in(op) && ops[op].weights == WEIGHTS_WEIGHTED;
 }
 
 bool ndr_op_is_truth(ndr_op op) {

@@ -68,8 +68,6 @@ bool ndr_op_has_empty(ndr_op op);
 ndr_combine ndr_op_combine(ndr_op op);
 /* Whether the result is the index of an element (argmin, argmax). */
 bool ndr_op_is_index(ndr_op op);
-/* Whether it has a weighted form, which an operator of one's own has not. */
-bool ndr_op_is_weighted(ndr_op op);
 /* Whether only counts that elements are nonzero, or NaN. */
 bool ndr_op_is_truth(ndr_op op);
 /* Whether it has a scan, as all operators of one's own have. */

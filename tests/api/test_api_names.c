@@ -22,6 +22,14 @@ START_TEST(op_names_parse_back) {
 }
 END_TEST
 
+START_TEST(five_ops_have_a_weighted_form) {
+  char names[128] = "";
+  for (int i = -1; i <= NDR_OP_COUNT; i++)
+    if (ndr_op_is_weighted((ndr_op)i)) strcat(strcat(names, " "), ndr_op_name((ndr_op)i));
+  ck_assert_str_eq(names, " sum mean var std norm2");
+}
+END_TEST
+
 START_TEST(unknown_ops_are_refused) {
   ndr_op op = NDR_STD;
   assert_fails(ndr_op_parse("median", &op), NDR_ERR_OP, "'median'");
@@ -150,9 +158,10 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("api names");
-  suite_case(suite, "names", 10, versions_agree, op_names_parse_back, unknown_ops_are_refused, dtype_names_parse_back,
-             unknown_dtypes_are_refused, dlpack_codes_are_those_of_the_abi, other_dlpack_types_are_refused,
-             status_numbers_and_names_are_pinned, NULL);
+  suite_case(suite, "names", 10, versions_agree, op_names_parse_back, five_ops_have_a_weighted_form,
+             unknown_ops_are_refused, dtype_names_parse_back, unknown_dtypes_are_refused,
+             dlpack_codes_are_those_of_the_abi, other_dlpack_types_are_refused, status_numbers_and_names_are_pinned,
+             NULL);
   suite_case(suite, "errors", 10, last_error_belongs_to_its_thread, long_names_do_not_overrun_the_sentence, NULL);
   return suite_run(suite);
 }

@@ -45,6 +45,7 @@ START_TEST(an_operator_says_what_it_reads) {
   ck_assert_int_eq(ndr_operator_parameter(op, NULL, &count), -1);
   ck_assert_str_eq(ndr_op_name(op), "f");
   ck_assert_ptr_nonnull(ndr_op_help(op));
+  ck_assert_int_eq(ndr_op_is_weighted(op), 0);
   ndr_operator_destroy(op);
   op = create("f(x, y, z; t): a += y, b += t -> a + b");
   ck_assert_int_eq(ndr_operator_array(op, "x"), 0);

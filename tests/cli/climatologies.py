@@ -165,6 +165,20 @@ def try_by(tool, folder, seed):
     return [f"{' '.join(words)}: {why}"] if why else []
 
 
+def try_random_years(tool, folder):
+    """The steps of a climatology are not millions of years apart, as those that CDO 2.1.1's yseasmean writes now and then; thousands are no matter."""
+    lat, lon, problems = (np.arange(2.0), {}), (np.arange(3.0), {}), []
+    path, clim = os.path.join(folder, "own.nc"), os.path.join(folder, "seasons.nc")
+    write(path, "x", np.ones((365, 2, 3)), {"time": (np.arange(365.0), {"units": "days since 2001-01-01"}), "lat": lat, "lon": lon}, random.Random(1))
+    for years, said in ((0, None), (5000, None), (-1857508, "--with {}:/c: its times span 1857509 years, as no climatology does: yseasmean of CDO")):
+        days = np.array([45 + 365.2425 * years, 135, 225, 315])
+        write(clim, "c", np.zeros((4, 2, 3)), {"time": (days, {"units": "days since 2001-01-01"}), "lat": lat, "lon": lon}, random.Random(1))
+        got = run(tool, "--op", "s(x, c): s += x - c -> s", "--with", f"c={clim}:/c", "--pair-by", "time:season", path + ":/x")
+        if said.format(clim) not in got if said else isinstance(got, str) or got != 365 * 6:
+            problems.append(f"a climatology with times {years} years apart: {got}")
+    return problems
+
+
 def main():
     tool, problems = sys.argv[1], []
     with tempfile.TemporaryDirectory() as folder:
@@ -172,6 +186,7 @@ def main():
             problems += try_one(tool, folder, seed)
             if seed % 3 == 0:
                 problems += try_by(tool, folder, 10000 + seed)
+        problems += try_random_years(tool, folder)
     sys.exit(tell(problems))
 
 

@@ -237,6 +237,20 @@ def try_places(tool, folder, failures):
         failures.report(f"{command}: {result}")
 
 
+def try_what_longitudes_are(tool, folder, failures):
+    """The direction in the units says what is a longitude, else the standard name, else the name of the dim; other units deny it."""
+    lon, named = np.arange(0.0, 360, 45), {"standard_name": "longitude"}
+    for name, attributes, turns in (("i", {"units": "degree", **named}, True), ("i", {"units": "degrees_east"}, True), ("lon", {}, True), ("i", {"units": "degree"}, False),
+                                    ("lon", {"units": "km"}, False), ("i", {"units": "1", **named}, False), ("lon", {"units": "degrees_north"}, False)):
+        for file, axis in (("own.nc", lon), ("other.nc", lon - 360)):
+            write_axes(os.path.join(folder, file), {name: (axis, attributes)}, number_elements)
+        command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=other.nc:/y", "own.nc:/x"]
+        result = run(command, folder)
+        said = "" if turns else f"its {name}[0] is -360, that of own.nc:/x is 0; "
+        if result.returncode == turns or (result.stderr if turns else said not in result.stderr):
+            failures.report(f"{name} {attributes}: {result}")
+
+
 def try_times_that_cannot_be_decoded(tool, folder, failures):
     """They are compared as numbers, of the same units and calendar."""
     days, months, martian = "days since 2001-01-01", "months since 2001-01-01", {"calendar": "martian"}
@@ -273,6 +287,7 @@ def main():
         try_turned_series(tool, folder, failures)
         try_turned_seam(tool, folder, failures)
         try_places(tool, folder, failures)
+        try_what_longitudes_are(tool, folder, failures)
         try_times_that_cannot_be_decoded(tool, folder, failures)
     sys.exit(1 if failures.count else 0)
 

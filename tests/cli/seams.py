@@ -268,6 +268,29 @@ def check_stages(folder):
         assert (out["x"][:, ::99991] == rows[:, None]).all(), out["x"][:, 0]
 
 
+def check_both_orders_of_longitudes(folder):
+    """Files whose longitudes begin elsewhere are refused with the part that gives them one order, which then does."""
+    make(folder, "a")
+    for name, lon in (("west", LON - 180), ("down", (LON - 180)[::-1]), ("thirds", np.float32((LON - 180) / 3) * 3.0 + 1e-4)):
+        make(folder, name, lon)
+        first = "a2001.nc"
+        if name == "down":
+            make(folder, "b", LON[::-1])
+            first = "b2001.nc"
+        for concat, ends in (("time", "files of a series have the same coordinates along its other dims"),
+                             ("new:m", "members of a new dim have the same coordinates")):
+            other = f"{name}2001.nc" if concat == "new:m" else f"{name}2002.nc"
+            errors = folder.run("--concat", concat, "-d", "time", f"{first}:/x", f"{other}:/x", status=1)[1]
+            said, part = errors.rstrip("\n").split("; these are the same longitudes, and agree under --select ")
+            assert said.endswith(ends) and (part == "lon=0:345") == (name != "thirds"), errors
+            with folder.reduce("--concat", concat, "-d", "time", f"{first}:/x", f"{other}:/x", "--select", part, "--op", "max") as out:
+                turn = -1 if name == "down" else 1
+                years = [whole(first[0])[:DAYS], whole(name)[:DAYS] if concat == "new:m" else whole(name)[DAYS:2 * DAYS]]
+                maxima = [year.max(0)[:, ::turn] for year in years]
+                same(out["x"][...], np.stack(maxima) if concat == "new:m" else np.maximum(*maxima), f"{name} {concat}")
+                same(out["lon"][...], LON[::turn], "their longitudes")
+
+
 def check_files_along_longitudes(folder):
     """Files that follow each other along the longitudes, the first of which has the seam."""
     make(folder)
@@ -308,7 +331,7 @@ def check_cells(folder):
 
 CHECKS = [check_files_that_follow_each_other, check_files_that_are_stacked, check_all_variables, check_groups_and_scans,
           check_what_is_read_beside, check_arrays_of_each_file, check_bits, check_two_seams, check_stages,
-          check_files_along_longitudes, check_strange_bounds, check_cells]
+          check_both_orders_of_longitudes, check_files_along_longitudes, check_strange_bounds, check_cells]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

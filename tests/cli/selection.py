@@ -254,6 +254,24 @@ def check_one_part_for_all_inputs(folder):
     assert "lat=91:95 selects nothing" in errors, errors
 
 
+def check_longitudes_that_are_none(folder):
+    """Where turns do not count, as on an axis in metres or one that goes round twice, a range beyond the axis says so: once for a file."""
+    for name, lon, units, part, selected, reason in (
+            ("m.nc", LON, "m", "lon=345:15", "15 to 345", "the units 'm' of lon are not those of longitudes"),
+            ("m.nc", LON, "m", "lon=-10:40", "0 to 37.5", "the units 'm' of lon are not those of longitudes"),
+            ("twice.nc", np.arange(0.0, 691, 10), "degrees_east", "lon=-10:40", "0 to 40", "lon goes more than once round")):
+        with h5py.File(folder.file(name), "w") as file:
+            axis = make_scale(file, "lon", lon, units=units)
+            for variable in ("tas", "pr"):
+                attach(file.create_dataset(variable, data=lon), axis)
+        output, errors = folder.run(name, "--select", part, "-d", "lon", "--op", "min,max", "--json")
+        assert errors == f"h5gpured: {name}: {part} selects {selected}: turns do not count, as {reason}\n", errors
+        assert [json.loads(line)["data"] for line in output.splitlines()] == 2 * [[float(end)] for end in selected.split(" to ")], output
+    errors = folder.run("twice.nc:/tas[lon=350:10]", status=1)[1]
+    assert errors == ("h5gpured: twice.nc:/tas: lon=350:10 selects nothing: lon goes from 0 to 690; "
+                      "turns do not count, as lon goes more than once round\n"), errors
+
+
 def check_errors_name_the_axis(folder):
     make(folder)
     fails(folder, "lat=95:99", "tas.nc:/tas: lat=95:99 selects nothing: lat goes from -88 to 88")
@@ -266,6 +284,10 @@ def check_errors_name_the_axis(folder):
     fails(folder, "lat=north", "'lat=north' is no range of numbers")
     with h5py.File(folder.file("plain.h5"), "w") as file:
         file["x"] = np.arange(6.0)
+        lev = make_scale(file, "lev", np.array([1000.0, 50000, 85000, 100000]), units="Pa")
+        attach(file.create_dataset("y", data=np.arange(4.0)), lev)
+    errors = folder.run("plain.h5:/y[lev=500:850]", status=1)[1]
+    assert errors == "h5gpured: plain.h5:/y: lev=500:850 selects nothing: lev goes from 1000 to 100000 Pa\n", errors
     errors = folder.run("plain.h5:/x[0=1:2]", status=1)[1]
     assert errors == "h5gpured: plain.h5:/x: its dim 0 has no coordinates\n", errors
 

@@ -221,7 +221,8 @@ def check_a_part_by_names_cuts_what_has_the_dims(folder):
         assert np.array_equal(made["orog"][()], source["orog"][2:][:, [5, 0, 1]])
         assert made["place"].shape == (3,)
     fails(folder, "in.nc: 'lev=850': no dataset to reduce has that dim; there are lat, lon, station, time", "in.nc[lat=0:60, lev=850]", "-d", "time")
-    fails(folder, "in.nc: which dataset? 2 have 3 dims: /pr [24,4,6], /tas [24,4,6]; name one, as FILE:/pr, or all: 'FILE:/**'",
+    fails(folder, "in.nc: which dataset? 2 have 3 dims: /pr [24,4,6], /tas [24,4,6]; name one, as FILE:/pr, or all: 'FILE:/**'; "
+          "what has no name in '[0:6]' is an index, and a range of coordinates is NAME=FROM:TO",
           "in.nc[0:6]", "-d", "time", status=1)
 
 

@@ -74,7 +74,7 @@ static void check_values(int d, const char *text, int length) {
   double values[48];
   ndr_time_units units;
   ndr_index_runs runs;
-  ndr_value_axis axis = {"x", 48, values, 0x1p-51, NULL, d == 2 ? 360 : 0};
+  ndr_value_axis axis = {"x", 48, values, 0x1p-51, NULL, d == 2 ? 360 : 0, d == 1 ? "hPa" : NULL, d == 1 ? "m" : NULL};
   for (int i = 0; i < 48; i++) values[i] = d == 0 ? 30.5 * i : 7.5 * i - 90;
   if (d == 0) axis.time = &units;
   require(ndr_time_units_parse("days since 2000-01-01", calendars[length % 6], &units));

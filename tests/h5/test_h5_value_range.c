@@ -90,6 +90,10 @@ START_TEST(a_number_is_the_nearest) {
   check(&lev, "10", 3, 1, 0);
   ndr_index_runs runs;
   assert_fails(find(&lev, "1200", &runs), NDR_ERR_DIMS, "lev goes from 250 to 1000");
+  lev.units = "hPa";
+  assert_fails(find(&lev, "85000", &runs), NDR_ERR_DIMS, "lev goes from 250 to 1000 hPa");
+  assert_fails(find(&lev, "300:400", &runs), NDR_ERR_DIMS, "lev has 250 and 500 hPa, and nothing in between");
+  lev.units = NULL;
   lev.count = 1;
   check(&lev, "1000", 0, 1, 0);
   assert_fails(find(&lev, "999", &runs), NDR_ERR_DIMS, "lev goes from 1000 to 1000");
@@ -188,6 +192,37 @@ START_TEST(a_region_has_a_seam_only_where_it_goes_round) {
   lon = longitudes(100, 0, 10);
   check(&lon, "-10:10", 0, 2, 0);
   assert_fails(find(&lon, "350:10", &runs), NDR_ERR_DIMS, "lon goes from 0 to 990");
+}
+END_TEST
+
+static void check_doubt(const ndr_value_axis *axis, const char *text, const char *doubt) {
+  ndr_index_runs runs;
+  assert_ok(find(axis, text, &runs));
+  ck_assert_msg(strcmp(runs.doubt, doubt) == 0, "%s: '%s'", text, runs.doubt);
+}
+
+START_TEST(why_turns_do_not_count_is_said) {
+  ndr_value_axis lon = longitudes(70, 0, 10);
+  ndr_index_runs runs;
+  static const char again[] = "lon goes more than once round", far[] = "-800 is more than two of them";
+  static const char units[] = "the units 'km' of lon are not those of longitudes";
+  check_doubt(&lon, "-10:40", again);
+  check_doubt(&lon, "350:370", "");
+  check_doubt(&lon, "-5", "");
+  check_doubt(&lon, ":40", "");
+  assert_fails(find(&lon, "350:10", &runs), NDR_ERR_DIMS, "from 0 to 690; turns do not count, as lon goes more than");
+  lon = longitudes(36, 0, 10);
+  check_doubt(&lon, "-10:40", "");
+  check_doubt(&lon, "-800:40", far);
+  assert_fails(find(&lon, "800:900", &runs), NDR_ERR_DIMS, "turns do not count, as 800 is more than two of them");
+  lon.turn = 0;
+  check_doubt(&lon, "-10:40", "");
+  lon.other_units = "km";
+  check_doubt(&lon, "-10:40", units);
+  check_doubt(&lon, "350:10", units);
+  check_doubt(&lon, "10:350", "");
+  check_doubt(&lon, "-5", "");
+  assert_fails(find(&lon, "400", &runs), NDR_ERR_DIMS, "from 0 to 350; turns do not count, as the units 'km' of lon");
 }
 END_TEST
 
@@ -394,8 +429,8 @@ int main(void) {
   suite_case(suite, "numbers", 10, both_ends_belong_to_a_range, ends_are_met_as_exactly_as_values_are_stored,
              a_number_is_the_nearest, missing_values_are_not_found, what_is_no_range_is_refused, NULL);
   suite_case(suite, "longitudes", 60, longitudes_go_on_over_the_seam, a_meridian_that_is_there_twice_is_kept_once,
-             a_region_has_a_seam_only_where_it_goes_round, all_longitudes_are_all_of_a_region,
-             a_region_is_not_joined_over_the_seam, any_longitudes, NULL);
+             a_region_has_a_seam_only_where_it_goes_round, why_turns_do_not_count_is_said,
+             all_longitudes_are_all_of_a_region, a_region_is_not_joined_over_the_seam, any_longitudes, NULL);
   suite_case(suite, "dates", 60, a_date_is_the_whole_period_that_it_names, dates_are_of_the_axis_s_calendar, any_dates,
              NULL);
   return suite_run(suite);

@@ -77,6 +77,10 @@ const named_value *find_with(const h5gpured_options *options, const char *name, 
 /* Whether the condition or the operator reads array i by its name. */
 bool besides_is_read_by(const besides *b, int i, ndr_op op);
 
+/* Complains of the library's last error. If it is of a mask or weights that could be paired by groups, says how they
+ * are given then: as an array of --with. Always false. */
+bool besides_fail(const h5gpured_options *options, const besides *b);
+
 /* Says to the writer where those are from that have names, and what units the weights have. */
 bool besides_tell(const besides *b, ndr_h5_writer *writer);
 

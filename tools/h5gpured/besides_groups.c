@@ -53,6 +53,23 @@ bool search_is_of_groups(const search *s, const ndr_h5_dataset *array) {
   return is;
 }
 
+bool besides_fail(const h5gpured_options *options, const besides *b) {
+  static const char hint[] = "ndr_h5_operand.groups pairs groups";
+  const char *error = ndr_last_error(), *end = strstr(error, hint);
+  const int length = end ? (int)(end - error) : 0;
+  bool mask = false; /* what a condition names is of --with already */
+  for (int i = 0; i < b->count; i++) mask |= b->operands[i].role == NDR_WHERE;
+  if (end && mask && strstr(error, "operand where "))
+    complain("%.*s--where m --with m=%s --pair-by DIM:KEY pairs groups, such as months", length, error, options->where);
+  else if (end && strstr(error, "operand weights "))
+    complain("%.*san operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / "
+             "a' --with w=%s --pair-by DIM:KEY",
+             length, error, options->weights);
+  else
+    fail();
+  return false;
+}
+
 bool search_note_groups(const search *s, int i) {
   besides *b = s->b;
   const char *text = ndr_h5_groups_text(b->groups);

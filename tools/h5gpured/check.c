@@ -117,7 +117,7 @@ static void check_list(h5gpured_options *options, const cli *tool) {
 /* Whether an operator has a weighted form. Others may then stand beside it. */
 static bool weighs(const h5gpured_options *options) {
   for (int i = 0; i < options->op_count; i++)
-    if (op_is_weighted(options->ops[i])) return true;
+    if (ndr_op_is_weighted(options->ops[i])) return true;
   return false;
 }
 
@@ -136,7 +136,7 @@ static void check_operators(h5gpured_options *options, const cli *tool) {
   if (reason) cli_refuse(tool, "%s", reason);
   for (int i = 0; options->weights && i < options->op_count; i++) {
     const char *name = op_name(options, i);
-    if (op_is_weighted(options->ops[i]) || options->ops[i] == NDR_VALID) continue;
+    if (ndr_op_is_weighted(options->ops[i]) || options->ops[i] == NDR_VALID) continue;
     if (!options->op_names[i] && weighs(options)) continue;
     if (options->op_names[i])
       cli_refuse(tool, "--weights: %s reads weights as an array of its own, as w in '%s(x, w): ...' --with w=FILE",
@@ -166,7 +166,10 @@ static void check_pairing(const h5gpured_options *options, const cli *tool) {
   if (options->by_number && !pairs)
     cli_refuse(tool,
                "--pair-by-number needs an array beside the dataset: --with, --where, --weights or the labels of --by");
-  if (options->pair_by && options->with_count == 0) cli_refuse(tool, "--pair-by needs an array of --with");
+  if (!options->pair_by || options->with_count > 0) return;
+  if (options->where && where_is_dataset(options->where))
+    cli_refuse(tool, "--pair-by needs an array of --with, which a mask may be: --where m --with m=%s", options->where);
+  cli_refuse(tool, "--pair-by needs an array of --with");
 }
 
 void check_scan(h5gpured_options *options, const cli *tool) {

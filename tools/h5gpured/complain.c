@@ -15,6 +15,7 @@ static const struct {
     {"ndr_h5_access.by_number", "--pair-by-number"},
     {"ndr_h5_access.raw", "--raw"},
     {"ndr_h5_operand.groups", "--pair-by DIM:KEY"},
+    {"agree within the part", "agree under --select"},
     {"operand where", "--where"},
     {"operand weights", "--weights"},
     {"operand with", "--with"},

@@ -61,11 +61,25 @@ static void note(table_columns *columns, const char *dim, date_precision precisi
   if (precision > columns->dates[i].precision) columns->dates[i].precision = precision;
 }
 
-static bool note_dim(const ndr_h5_dataset *dataset, int d, table_columns *columns) {
+/* Whether coordinates of a dim of that name are printed: of one that is kept, and under --coords of any. */
+static bool is_printed(const h5gpured_options *options, const char *name) {
+  if (!name || options->scans || options->coords) return name != NULL;
+  size_t length = strlen(name);
+  return strcmp(options->dims, "all") != 0 && !list_has(options->dims, name, length) &&
+         !list_has(options->grouped, name, length);
+}
+
+static bool has_printed_dim(const h5gpured_options *options, const member *one) {
+  bool has = false;
+  for (int d = 0; d < one->ndim; d++) has |= is_printed(options, one->names[d]);
+  return has;
+}
+
+static bool note_dim(const h5gpured_options *options, const ndr_h5_dataset *dataset, int d, table_columns *columns) {
   const ndr_h5_info *info = ndr_h5_describe(dataset);
   const int64_t count = info->shape[d];
   date *dates = NULL;
-  if (!info->dim_names[d] || ndr_h5_dates(dataset, d, 0, NULL, NULL) != NDR_OK) return true;
+  if (!is_printed(options, info->dim_names[d]) || ndr_h5_dates(dataset, d, 0, NULL, NULL) != NDR_OK) return true;
   double *values = malloc((size_t)count * sizeof *values + 1);
   bool good = values != NULL;
   if (!good) complain("%s:%s: out of memory for coordinates", info->file, info->dataset);
@@ -77,7 +91,8 @@ static bool note_dim(const ndr_h5_dataset *dataset, int d, table_columns *column
   return good;
 }
 
-/* Passes over datasets that cannot be opened: these are complained of when their turn comes. */
+/* A dataset is opened here and again when its turn comes, which takes 0.3 ms; to keep many open would take memory. One
+ * that cannot be opened is complained of then. */
 bool members_find_dates(const members *m, table_columns *columns) {
   ndr_h5_access access = input_access(m->options);
   bool good = true;
@@ -86,9 +101,10 @@ bool members_find_dates(const members *m, table_columns *columns) {
   for (int c = 0; c < m->chosen_count && good; c++) {
     ndr_h5_dataset *dataset = NULL;
     ndr_status status;
+    if (!has_printed_dim(m->options, &m->all[m->chosen[c]])) continue;
     if (!member_try_to_open(m, &m->all[m->chosen[c]], &access, &dataset, &status)) return false;
     if (status != NDR_OK) continue;
-    for (int d = 0; d < ndr_h5_describe(dataset)->ndim && good; d++) good = note_dim(dataset, d, columns);
+    for (int d = 0; d < ndr_h5_describe(dataset)->ndim && good; d++) good = note_dim(m->options, dataset, d, columns);
     ndr_h5_close(dataset);
   }
   return good;

@@ -114,10 +114,20 @@ static bool is_shell_pattern(const char *input) {
   return found;
 }
 
+/* Who knows CDO or NCO names the output last. */
+static bool is_meant_as_output(const h5gpured_options *options, const char *input) {
+  const int count = options->input_count;
+  const char *dot = strrchr(input, '.');
+  return !options->output && !options->concat && !options->list && !options->merge && count > 1 &&
+         input == options->inputs[count - 1] && dot && !strpbrk(dot, "/:[") && access(input, F_OK) != 0;
+}
+
 bool input_fail(const h5gpured_options *options, const char *input) {
   char *folder = options->state_count > 0 && input[0] != '/' ? getcwd(NULL, 0) : NULL;
   if (is_shell_pattern(input))
     complain("%s; brackets hold a part of a dataset, and are no pattern, as * and ? are", ndr_last_error());
+  else if (is_meant_as_output(options, input))
+    complain("%s; results are written to a file by -o %s", ndr_last_error(), input);
   else if (folder)
     complain("%s; --part was given that name, and it is looked for in %s, the current folder", ndr_last_error(),
              folder);

@@ -67,6 +67,10 @@ const char *concat_new_dim(const h5gpured_options *options) {
   return stacks ? options->concat + strlen(prefix) : NULL;
 }
 
+bool concat_is_name(const h5gpured_options *options) {
+  return options->concat && !concat_new_dim(options) && strspn(options->concat, "-0123456789") == 0;
+}
+
 int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   int dims[NDR_MAX_DIMS], count = 0;
   if (!options->concat || concat_new_dim(options)) return -1;
@@ -74,10 +78,30 @@ int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   return good && count == 1 ? dims[0] : -1;
 }
 
+/* Whether an entry of a part has no name: then FILE alone is one dataset. */
+static bool has_index(const char *part) {
+  for (const char *at = part; *at; at += *at != 0) {
+    size_t length = strcspn(at, ",");
+    if (!memchr(at, '=', length)) return true;
+    at += length;
+  }
+  return false;
+}
+
 /* Several datasets may be reduced one after the other, but none of them beside another one. */
-static bool fail_input(void) {
-  if (!strstr(ndr_last_error(), ": which dataset? ")) return fail();
-  complain("%s, or all: 'FILE:/**'", ndr_last_error());
+static bool fail_input(const h5gpured_options *options, const char *input) {
+  const char *reason = ndr_last_error(), *part = part_of(input);
+  const bool many = strstr(reason, ": which dataset? ");
+  const bool lacks = concat_is_name(options) && strstr(reason, "no dim is named");
+  if (many && has_index(part))
+    complain("%s, or all: 'FILE:/**'; what has no name in '%s' is an index, and a range of coordinates is NAME=FROM:TO",
+             reason, part);
+  else if (many)
+    complain("%s, or all: 'FILE:/**'", reason);
+  else if (lacks)
+    complain("%s%s%s", reason, STACKS_FILES, options->concat);
+  else
+    fail();
   return false;
 }
 
@@ -91,7 +115,7 @@ bool input_open_series(const h5gpured_options *options, int count, const char *c
   for (size_t i = 0; good && i < n; i++) good = split_one(options, inputs[i], &files[i], &paths[i]);
   good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
                                      options->concat, access) == NDR_OK ||
-                  (inputs == (const char *const *)options->inputs ? fail_input() : fail()));
+                  (inputs == (const char *const *)options->inputs ? fail_input(options, inputs[0]) : fail()));
   for (size_t i = 0; files && i < 2 * n; i++) free(files[i]);
   free(files);
   return good;
@@ -109,5 +133,5 @@ bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dat
   if (list) complain("%s:%s: there is no such dataset; several are named as 'FILE:/{tas,pr}'", file, path);
   free(file);
   free(path);
-  return status == NDR_OK || (!list && fail_input());
+  return status == NDR_OK || (!list && fail_input(options, options->inputs[input]));
 }

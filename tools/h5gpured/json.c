@@ -140,7 +140,7 @@ static void print_origin(const answer *a, int op, json *j) {
     json_text(j, "operator", parts.text);
     print_parameters(&parts, j);
   }
-  if (options->weights && op_is_weighted(a->ops[op])) json_text(j, "weights", options->weights);
+  if (options->weights && ndr_op_is_weighted(a->ops[op])) json_text(j, "weights", options->weights);
   if (options->where) json_text(j, "where", options->where);
   print_with(a->besides, a->ops[op], j);
   free(parts.text);

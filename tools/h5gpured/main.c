@@ -90,7 +90,7 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
   how.groups = a->groups;
-  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return fail();
+  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b);
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
 }
@@ -104,7 +104,8 @@ static void add_group_dims(const answer *a, int *dim_count, int *dims) {
   }
 }
 
-/* Of a curved grid, latitudes have dims of their own and are none: names them. */
+/* Of a curved grid, latitudes have dims of their own and are none: names them. A dim of --concat that no file has may
+ * be meant as a new one. */
 static bool fail_dims(const h5gpured_options *options, const ndr_h5_info *info, const char *where) {
   const ndr_h5_access access = {.size = sizeof access, .no_plugins = options->no_plugins, .any_type = 1};
   const char *slash = strrchr(info->dataset, '/');
@@ -123,7 +124,8 @@ static bool fail_dims(const h5gpured_options *options, const ndr_h5_info *info, 
     ndr_h5_close(found);
     if (curved) return false;
   }
-  complain("%s: %s", where, reason);
+  const bool stacks = concat_is_name(options) && concat_dim(options, info) < 0;
+  complain("%s: %s%s%s", where, reason, stacks ? STACKS_FILES : "", stacks ? options->concat : "");
   return false;
 }
 

@@ -309,9 +309,11 @@ static bool refuse_dims(const members *m) {
   char there[DIM_CHARS], *dims = members_dims(m->options);
   if (!dims) return members_refuse(m, "out of memory");
   list_dims(m, there);
-  complain("%s%s%s: no dataset has the dim%s %s; %s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
+  const char *concat = m->options->concat;
+  const bool stacks = concat_is_name(m->options) && *there && !is_listed(there, concat);
+  complain("%s%s%s: no dataset has the dim%s %s; %s%s%s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
            strchr(dims, ',') ? "s" : "", dims, *there ? "there are " : "its dims have no names, only numbers from 0",
-           there);
+           there, stacks ? STACKS_FILES : "", stacks ? concat : "");
   free(dims);
   return false;
 }

@@ -10,10 +10,6 @@
 #include "common/operator_text.h"
 #include "h5gpured/operators.h"
 
-bool op_is_weighted(ndr_op op) {
-  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2;
-}
-
 const char *op_name(const h5gpured_options *options, int i) {
   return options->op_names[i] ? options->op_names[i] : ndr_op_name(options->ops[i]);
 }

@@ -7,9 +7,6 @@
 /* The name of operator i of the command line. */
 const char *op_name(const h5gpured_options *options, int i);
 
-/* Whether --weights counts for an operator: for all others it changes nothing. */
-bool op_is_weighted(ndr_op op);
-
 /* Makes the operators that are texts, with the values of --set, and arrays in one order. Returns NULL, or what is wrong
  * with the command line, to be freed. */
 char *operators_make(h5gpured_options *options);

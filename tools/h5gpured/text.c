@@ -83,11 +83,11 @@ static bool print_with(const answer *a, const char *before, int i, FILE *stream)
 /* ", weighted by lat" if all of these operators are, ", mean and std weighted by lat" if only those two are. */
 static void print_weights(const answer *a, int begin, int end, FILE *stream) {
   int weighted = 0, printed = 0;
-  for (int op = begin; op < end; op++) weighted += op_is_weighted(a->ops[op]);
+  for (int op = begin; op < end; op++) weighted += ndr_op_is_weighted(a->ops[op]);
   if (!a->options->weights || weighted == 0) return;
   fputs(", ", stream);
   for (int op = begin; op < end && weighted < end - begin; op++) {
-    if (!op_is_weighted(a->ops[op])) continue;
+    if (!ndr_op_is_weighted(a->ops[op])) continue;
     fprintf(stream, "%s%s", printed == 0 ? "" : printed + 1 == weighted ? " and " : ", ", op_name(a->options, op));
     if (++printed == weighted) fputc(' ', stream);
   }

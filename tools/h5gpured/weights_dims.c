@@ -39,8 +39,12 @@ static bool refuse_function(const char *text, const char *colon, const ndr_h5_in
  * replace it. */
 static bool refuse_name(const h5gpured_options *options, const char *name, const ndr_h5_info *info, const char *where) {
   char *reason = strdup(weights_reason(where)), *path = weights_find_path(options, info, name);
-  if (reason)
-    complain("%s: --weights: %s%s%s", where, reason, path ? "; a dataset has its path, " : "", path ? path : "");
+  if (reason && path)
+    complain("%s: --weights: %s; a dataset has its path, %s", where, reason, path);
+  else if (reason && (strcmp(name, "cos") == 0 || strcmp(name, "days") == 0))
+    complain("%s: --weights: %s; '%s' stands behind one of them, as DIM:%s", where, reason, name, name);
+  else if (reason)
+    complain("%s: --weights: %s", where, reason);
   else
     weights_refuse_memory(where);
   free(reason);

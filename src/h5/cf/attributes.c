@@ -12,11 +12,10 @@ static const struct {
   const char *method;
   kind kind;
   enum { UNMARKED, MARKED } nothing;
-  enum { UNWEIGHTED, WEIGHTED, BESIDE } weights;
 } attributes_of[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, scan,   \
            units, method, what)                                                                                        \
-  [value] = {method, units, nothing, weights},
+  [value] = {method, units, nothing},
 #include "spec/ops.def"
 };
 
@@ -99,10 +98,6 @@ bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result) {
   else
     *result = wanted == SQUARE ? square(units, length) : strndup(units, length);
   return *result != NULL;
-}
-
-bool ndr_cf_attributes_is_weighted(ndr_op op) {
-  return (int)op < NDR_OP_COUNT && attributes_of[op].weights == WEIGHTED;
 }
 
 /* A mean, variance or deviation is divided by weights. */

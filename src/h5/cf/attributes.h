@@ -23,9 +23,6 @@ const char *ndr_cf_attributes_method(ndr_op op);
  * there is no memory. */
 bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
 
-/* Whether weights of a call count for an operator: for all others they change nothing. */
-bool ndr_cf_attributes_is_weighted(ndr_op op);
-
 /* Whether a result is of another quantity, with other units, if it is weighted by weights that have units. */
 bool ndr_cf_attributes_has_weights(ndr_op op);
 

@@ -2,24 +2,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "h5/cf/angle.h"
+#include "h5/cf/scale_angle.h"
 #include "h5/cf/scale_units.h"
-#include "h5/file/attributes.h"
 
 /* How many radians one unit of a latitude is. Without units, what is called a latitude is in degrees, as others take
  * it. */
-static ndr_status find_latitude(const ndr_h5_dataset *dataset, int d, const char *units, const char *standard_name,
+static ndr_status find_latitude(const ndr_h5_dataset *dataset, int d, const char *units, const ndr_scale_angle *angle,
                                 double *radians) {
   char dim[NDR_SCALE_DIM_TEXT];
   ndr_scale_name_dim(dataset, d, dim);
-  ndr_angle_kind kind = ndr_angle_of_units(units);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(standard_name);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[d]);
-  if (kind == NDR_ANGLE_LONGITUDE)
+  if (angle->kind == NDR_ANGLE_LONGITUDE)
     return ndr_fail(NDR_ERR_ARGUMENT,
                     "%s: its %s is a longitude; grid cells shrink with the cosine of the latitude: name that dim",
                     dataset->where, dim);
-  *radians = ndr_angle_radians(units ? units : kind == NDR_ANGLE_LATITUDE ? "degrees" : NULL);
+  *radians = units || angle->kind == NDR_ANGLE_LATITUDE ? angle->radians : 0;
   if (*radians > 0) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT,
                   "%s: its %s has %s%.80s%s, which is no angle that is understood: degrees (degrees_north, degree, "
@@ -45,13 +41,12 @@ static ndr_status take_cosines(const ndr_h5_dataset *dataset, int d, double radi
 static ndr_status read_latitude_units(const ndr_h5_dataset *dataset, int d, double *radians) {
   hid_t scale;
   ndr_scale_units units;
-  char *standard_name = NULL;
+  ndr_scale_angle angle;
   NDR_TRY(ndr_scale_open(dataset, d, &scale));
   ndr_status status = ndr_scale_units_read(dataset, scale, &units);
   if (status == NDR_OK) {
-    bool good = ndr_hdf_get_text(scale, "standard_name", &standard_name);
-    status = good ? find_latitude(dataset, d, units.units, standard_name, radians) : ndr_hdf_fail_coordinates(dataset);
-    free(standard_name);
+    status = ndr_scale_angle_read(dataset, d, scale, units.units, &angle);
+    if (status == NDR_OK) status = find_latitude(dataset, d, units.units, &angle, radians);
     ndr_scale_units_free(&units);
   }
   H5Dclose(scale);

@@ -53,20 +53,22 @@ static const char *hint_at_indices(const ndr_value_axis *axis, const char *text)
   return axis->time && small ? "; indices have no name before them, as [0:12] of the first dim" : "";
 }
 
-static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
+static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text, const char *doubt) {
   double ends[2];
   char least[NDR_TIME_CHARS], most[NDR_TIME_CHARS];
   if (!find_ends(axis, &ends[0], &ends[1]))
     return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has no values", axis->name, text, axis->name);
   write_value(axis, ends[0], least);
   write_value(axis, ends[1], most);
-  char hint[80] = "";
+  char hint[NDR_RANGE_DOUBT + 40] = "";
   size_t digits = strspn(text, "0123456789");
   bool month = digits == 6 && strncmp(text + 4, "01", 2) >= 0 && strncmp(text + 4, "12", 2) <= 0;
   if (axis->time && month && (!text[digits] || text[digits] == ':'))
     snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%s", axis->name, text, axis->name, least,
-                  most, hint, hint_at_indices(axis, text));
+  if (*doubt) snprintf(hint, sizeof hint, "; turns do not count, as %s", doubt);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%.40s%s%s", axis->name, text, axis->name,
+                  least, most, axis->units ? " " : "", axis->units ? axis->units : "", hint,
+                  hint_at_indices(axis, text));
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -148,20 +150,52 @@ static bool closes(const ndr_value_axis *axis, double least, double most) {
   return axis->turn - (most - least) <= 1.01 * farthest;
 }
 
+static bool is_open(const range *r) {
+  return isinf(r->least) || isinf(r->most);
+}
+
+/* Whether both ends of a range lie between those of the axis, in order. */
+static bool lies_within(const ndr_value_axis *axis, const range *r, double least, double most) {
+  return r->least <= r->most && r->least >= least - tolerance(axis, least) && r->most <= most + tolerance(axis, most);
+}
+
+static bool goes_round_again(const ndr_value_axis *axis, double least, double most) {
+  return most - least > axis->turn + tolerance(axis, axis->turn);
+}
+
+/* An end that is hardly meant as a longitude; else 0. */
+static double find_far_end(const ndr_value_axis *axis, const range *r) {
+  if (fabs(r->least) > 2 * axis->turn) return r->least;
+  return fabs(r->most) > 2 * axis->turn ? r->most : 0;
+}
+
+/* Writes why the ends of a range, as they are read, do not count modulo a turn, if they are not just two places on the
+ * axis. */
+static void write_doubt(const ndr_value_axis *axis, const range *r, char text[NDR_RANGE_DOUBT]) {
+  double least, most;
+  *text = 0;
+  if (axis->time || is_open(r) || !find_ends(axis, &least, &most) || lies_within(axis, r, least, most)) return;
+  if (axis->other_units)
+    snprintf(text, NDR_RANGE_DOUBT, "the units '%.40s' of %.60s are not those of longitudes", axis->other_units,
+             axis->name);
+  else if (axis->turn > 0 && !r->point && goes_round_again(axis, least, most))
+    snprintf(text, NDR_RANGE_DOUBT, "%.60s goes more than once round", axis->name);
+  else if (axis->turn > 0 && !r->point && find_far_end(axis, r) != 0)
+    snprintf(text, NDR_RANGE_DOUBT, "%.9g is more than two of them", find_far_end(axis, r));
+}
+
 /* Ends that lie on the axis are meant as they are. Others, and a range that goes from a greater longitude to a smaller
  * one, count modulo a turn. */
 static void settle(const ndr_value_axis *axis, range *r) {
-  double least, most, far = 2 * axis->turn;
-  bool open = isinf(r->least) || isinf(r->most);
+  double least, most;
+  bool open = is_open(r);
   if (r->least > r->most && (axis->turn == 0 || open)) {
     double end = r->least;
     r->least = r->most;
     r->most = end;
   }
   if (axis->turn == 0 || open || !find_ends(axis, &least, &most)) return;
-  if (fabs(r->least) > far || fabs(r->most) > far || most - least > axis->turn + tolerance(axis, axis->turn)) return;
-  if (r->least <= r->most && r->least >= least - tolerance(axis, least) && r->most <= most + tolerance(axis, most))
-    return;
+  if (find_far_end(axis, r) != 0 || goes_round_again(axis, least, most) || lies_within(axis, r, least, most)) return;
   r->turn = axis->turn;
   if (r->most < r->least) r->most += axis->turn * ceil((r->least - r->most) / axis->turn);
   r->round = closes(axis, least, most);
@@ -223,14 +257,14 @@ static bool find_neighbours(const ndr_value_axis *axis, const range *r, double *
   return isfinite(most) && isfinite(least) && r->least <= r->most;
 }
 
-static ndr_status fail_between(const ndr_value_axis *axis, const range *r, const char *text) {
+static ndr_status fail_between(const ndr_value_axis *axis, const range *r, const char *text, const char *doubt) {
   double ends[2] = {0, 0};
   char before[NDR_TIME_CHARS], behind[NDR_TIME_CHARS];
-  if (!find_neighbours(axis, r, &ends[0], &ends[1])) return fail_nothing(axis, text);
+  if (!find_neighbours(axis, r, &ends[0], &ends[1])) return fail_nothing(axis, text, doubt);
   write_value(axis, ends[0], before);
   write_value(axis, ends[1], behind);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s, and nothing in between", axis->name, text,
-                  axis->name, before, behind);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s%s%.40s, and nothing in between", axis->name,
+                  text, axis->name, before, behind, axis->units ? " " : "", axis->units ? axis->units : "");
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */
@@ -286,7 +320,7 @@ static ndr_status find_interval(const ndr_value_axis *axis, const range *r, cons
   int64_t count = find_runs(axis, r, runs->run);
   if (count == 0) {
     runs->count = 0;
-    return fail_between(axis, r, text);
+    return fail_between(axis, r, text, runs->doubt);
   }
   runs->count = count > 1 ? 2 : 1;
   if (count == 1) return NDR_OK;
@@ -324,15 +358,15 @@ static ndr_status find_nearest(const ndr_value_axis *axis, double value, const c
     least = own;
   }
   if (best < 0 || least > spacing(axis, best) + tolerance(axis, value) + tolerance(axis, axis->values[best]))
-    return fail_nothing(axis, text);
-  *runs = (ndr_index_runs){1, {{best, 1, 0}}};
+    return fail_nothing(axis, text, runs->doubt);
+  *runs = (ndr_index_runs){.count = 1, .run = {{best, 1, 0}}};
   return NDR_OK;
 }
 
 ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, int length, ndr_index_runs *runs) {
   char whole[MOST_TEXT], from[MOST_TEXT];
   range r;
-  runs->count = -1;
+  *runs = (ndr_index_runs){.count = -1};
   if (length >= MOST_TEXT) return ndr_fail(NDR_ERR_PARSE, "%s=%.40s... is too long for a range", axis->name, text);
   snprintf(whole, sizeof whole, "%.*s", length, text);
   strcpy(from, whole);
@@ -340,6 +374,7 @@ ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, in
   const char *to = from[colon] ? from + colon + 1 : NULL;
   from[colon] = 0;
   NDR_TRY(axis->time ? read_dates(axis, whole, from, to, &r) : read_numbers(axis, whole, from, to, &r));
+  write_doubt(axis, &r, runs->doubt);
   if (r.point) return find_nearest(axis, r.least, whole, runs);
   settle(axis, &r);
   return find_interval(axis, &r, whole, runs);

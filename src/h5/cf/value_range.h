@@ -13,6 +13,8 @@ typedef struct ndr_value_axis {
   double precision;           /* how far a value may be off, relative to it */
   const ndr_time_units *time; /* NULL where the values are no times */
   double turn;                /* of longitudes 360, or 2 pi; else 0 */
+  const char *units;          /* of what is neither time nor angle, for messages; NULL: none */
+  const char *other_units; /* without a turn: the units of what is called longitudes and has none of theirs, or NULL */
 } ndr_value_axis;
 
 /* Elements that lie together. `shift` is to be added to their values, whole turns of longitudes. */
@@ -21,18 +23,24 @@ typedef struct ndr_index_run {
   double shift;
 } ndr_index_run;
 
+enum { NDR_RANGE_DOUBT = 160 };
+
 /* What is found: a run, or two of a longitude axis whose seam is within the range, in the order that makes one axis of
  * them. */
 typedef struct ndr_index_runs {
   int count;
   ndr_index_run run[2];
+  /* Why turns do not count, where that matters: a range of longitudes reaches beyond the axis, or its ends are
+   * in reverse. Else "". */
+  char doubt[NDR_RANGE_DOUBT];
 } ndr_index_runs;
 
 /* Reads text[length] and finds what it means, at least one element:
  *
  *   FROM:TO   all values from one to the other, both included, in either order; either end may be left out. Of
  *             longitudes from FROM eastwards to TO, over the seam of the axis if need be; shifts make the values lie
- *             between FROM and FROM + turn.
+ *             between FROM and FROM + turn. Turns count neither on an axis that goes more than once round, nor for
+ *             ends of more than two turns: runs->doubt then says so
  *   VALUE     of numbers the nearest one, the greater one of two, which must be no further away than its neighbour is
  *
  * Ends on a time axis, and VALUE there, are dates (ndr_date_read) that stand for the whole period that they name. Fails

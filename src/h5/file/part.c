@@ -1,16 +1,14 @@
 /* See part.h. What is written is read in select.c, and found on an axis in cf/value_range.c. */
 #include "h5/file/part.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/cf/angle.h"
+#include "h5/cf/scale_angle.h"
 #include "h5/cf/scale_units.h"
 #include "h5/cf/value_range.h"
 #include "h5/cf/variable.h"
-#include "h5/file/attributes.h"
 #include "h5/file/select.h"
 
 /* Coordinates are read whole. */
@@ -23,28 +21,15 @@ static bool is_time_of_no_length(const ndr_scale_units *u) {
   return u->units && !u->timed && strstr(u->units, " since ");
 }
 
-/* The values of longitudes after which they begin again; 0 of all others. */
-static double find_turn(const ndr_h5_dataset *dataset, int d, const char *units, const char *standard_name) {
-  double radians = units ? ndr_angle_radians(units) : ndr_angle_radians("degrees");
-  ndr_angle_kind kind = ndr_angle_of_units(units);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(standard_name);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[d]);
-  if (kind != NDR_ANGLE_LONGITUDE || radians == 0) return 0;
-  return radians == 1 ? 4 * acos(0) : 360;
-}
-
 /* What the scale says of its numbers. A part is about places, so that they are read as CF means them under `raw`, too,
  * which is about elements. */
-static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, double *turn) {
+static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, ndr_scale_angle *angle) {
   hid_t scale;
-  char *standard_name = NULL;
   NDR_TRY(ndr_scale_open(dataset, d, &scale));
   ndr_status status = ndr_scale_units_read(dataset, scale, u);
   if (status == NDR_OK) {
     u->timed = ndr_time_units_parse(u->units, u->calendar, &u->time);
-    if (!ndr_hdf_get_text(scale, "standard_name", &standard_name)) status = ndr_hdf_fail_coordinates(dataset);
-    *turn = find_turn(dataset, d, u->units, standard_name);
-    free(standard_name);
+    status = ndr_scale_angle_read(dataset, d, scale, u->units, angle);
     if (status != NDR_OK) ndr_scale_units_free(u);
   }
   H5Dclose(scale);
@@ -59,8 +44,19 @@ static bool is_joined(const ndr_h5_dataset *dataset, int d) {
          count == 1 && dims[0] == d;
 }
 
+/* Says what is selected if that is hardly what was meant. The file is named, not the dataset: all of its datasets have
+ * that axis. */
+static void tell_doubt(ndr_h5_dataset *dataset, const ndr_value_axis *axis, const ndr_selection *s,
+                       const ndr_index_runs *runs) {
+  const ndr_index_run *run = &runs->run[0];
+  if (*runs->doubt)
+    ndr_remark(&dataset->remarks, "%s: %s=%.*s selects %.9g to %.9g: turns do not count, as %s", dataset->file,
+               axis->name, s->length, s->values, axis->values[run->from], axis->values[run->from + run->count - 1],
+               runs->doubt);
+}
+
 static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selection *s, const ndr_scale_units *u,
-                               double turn, ndr_index_runs *runs) {
+                               const ndr_scale_angle *angle, ndr_index_runs *runs) {
   char name[NDR_SCALE_DIM_TEXT], reason[512];
   int64_t count = dataset->info.shape[d];
   ndr_scale_name_dim(dataset, d, name);
@@ -69,10 +65,21 @@ static ndr_status find_on_axis(ndr_h5_dataset *dataset, int d, const ndr_selecti
                     name, (long long)count);
   double *values = malloc((size_t)count * sizeof *values + 1);
   if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the coordinates of %s", name);
-  const ndr_value_axis axis = {name, count, values, u->precision, u->timed ? &u->time : NULL, turn};
+  const double turn = ndr_scale_angle_turn(angle);
+  const bool other = turn == 0 && angle->called == NDR_ANGLE_LONGITUDE;
+  const bool plain = u->units && !other && angle->radians == 0 && !strstr(u->units, " since ");
+  const ndr_value_axis axis = {.name = name,
+                               .count = count,
+                               .values = values,
+                               .precision = u->precision,
+                               .time = u->timed ? &u->time : NULL,
+                               .turn = turn,
+                               .units = plain ? u->units : NULL,
+                               .other_units = other ? u->units : NULL};
   if (is_joined(dataset, d)) ndr_hdf_keep_coordinates(dataset, d);
   ndr_status status = ndr_hdf_coordinate_values(dataset, d, false, values);
   if (status == NDR_OK) status = ndr_value_range_find(&axis, s->values, s->length, runs);
+  if (status == NDR_OK) tell_doubt(dataset, &axis, s, runs);
   free(values);
   if ((status != NDR_ERR_PARSE && status != NDR_ERR_DIMS) || !is_time_of_no_length(u)) return status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
@@ -102,9 +109,9 @@ static ndr_status select_nothing(ndr_h5_dataset *dataset, ndr_index_runs *runs) 
 static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s) {
   ndr_scale_units units;
   ndr_index_runs runs = {.count = -1};
-  double turn;
-  NDR_TRY(read_meaning(dataset, d, &units, &turn));
-  ndr_status status = find_on_axis(dataset, d, s, &units, turn, &runs);
+  ndr_scale_angle angle;
+  NDR_TRY(read_meaning(dataset, d, &units, &angle));
+  ndr_status status = find_on_axis(dataset, d, s, &units, &angle, &runs);
   ndr_scale_units_free(&units);
   if (status == NDR_ERR_DIMS && runs.count == 0 && is_joined(dataset, d)) status = select_nothing(dataset, &runs);
   if (status == NDR_OK) cut(dataset, d, &runs);

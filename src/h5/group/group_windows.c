@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "h5/cf/angle.h"
+#include "h5/cf/scale_angle.h"
 #include "h5/cf/scale_units.h"
 #include "h5/group/group_make.h"
 #include "h5/time/period.h"
@@ -12,7 +12,7 @@
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)
 
-/* What is known of coordinates by their units and name. */
+/* What is known of coordinates by what angles they are. */
 typedef struct {
   double most; /* none is beyond it on either side: the latitude of a pole, else infinity */
   double turn; /* of longitudes, else 0 */
@@ -20,17 +20,15 @@ typedef struct {
 
 static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, kind_of_axis *axis) {
   ndr_scale_units units;
+  ndr_scale_angle angle = {.kind = NDR_ANGLE_UNKNOWN};
   NDR_TRY(ndr_scale_units_read(dataset, scale, &units));
   groups->timed = units.timed;
   groups->units = units.time;
-  double radians = ndr_angle_radians(units.units ? units.units : "degrees");
-  ndr_angle_kind kind = ndr_angle_of_units(units.units);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[groups->dim]);
-  const double right = radians == 1 ? acos(0) : 90;
-  axis->most = kind == NDR_ANGLE_LATITUDE && radians > 0 ? right : INFINITY;
-  axis->turn = kind == NDR_ANGLE_LONGITUDE && radians > 0 ? 4 * right : 0;
+  ndr_status status = ndr_scale_angle_read(dataset, groups->dim, scale, units.units, &angle);
+  axis->most = angle.kind == NDR_ANGLE_LATITUDE && angle.radians > 0 ? acos(0) / angle.radians : INFINITY;
+  axis->turn = ndr_scale_angle_turn(&angle);
   ndr_scale_units_free(&units);
-  return NDR_OK;
+  return status;
 }
 
 /* Steps without bounds reach halfway to their neighbours, so that windows leave no gaps, and the ones at the ends as

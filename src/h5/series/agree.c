@@ -1,6 +1,8 @@
 /* See agree.h. */
 #include "h5/series/agree.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "h5/series/axis.h"
@@ -12,14 +14,34 @@ static const char *settle(const ndr_axis *a) {
                               : "files of a series have the same coordinates along its other dims";
 }
 
+static bool is_short(double value) {
+  char text[NDR_TIME_CHARS];
+  snprintf(text, sizeof text, "%.9g", value);
+  return strtod(text, NULL) == value;
+}
+
+/* Names the part that has one order in all files, if b has the longitudes of a from its index `start` on. It reaches a
+ * hundredth of a step beyond them, unless both files have the ends as they are written. */
+static void write_part(const ndr_axis *a, const ndr_axis *b, int64_t start, const char *dim, char *text, size_t size) {
+  const int64_t last = a->dataset->info.shape[a->d] - 1;
+  const double first = a->values[0], end = a->values[last];
+  const double off[] = {first - b->values[start], end - b->values[start - 1]};
+  const bool exact = remainder(off[0], a->turn) == 0 && remainder(off[1], a->turn) == 0;
+  const double beyond = exact && is_short(first) && is_short(end) ? 0 : 0.01 * fabs(end - first) / (double)last;
+  snprintf(text, size, "; these are the same longitudes, and agree within the part %.100s=%.9g:%.9g", dim,
+           fmin(first, end) - beyond, fmax(first, end) + beyond);
+}
+
 /* "FILE: its lat[1] is 3, that of FILE is 2; ..." */
 static ndr_status fail_value(const ndr_axis *a, const ndr_axis *b, int64_t i) {
-  char dim[NDR_SCALE_DIM_TEXT], values[2][NDR_TIME_CHARS];
+  char dim[NDR_SCALE_DIM_TEXT], values[2][NDR_TIME_CHARS], part[256] = "";
+  const int64_t start = ndr_axis_find_rotation(a, b);
   ndr_scale_name_dim(b->dataset, b->d, dim);
+  if (start > 0 && a->dataset->names[a->d]) write_part(a, b, start, dim, part, sizeof part);
   ndr_axis_write(a, i, values[0]);
   ndr_axis_write(b, i, values[1]);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld] is %s, that of %s is %s; %s", b->dataset->where, dim, (long long)i,
-                  values[1], a->dataset->where, values[0], settle(a));
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s[%lld] is %s, that of %s is %s; %s%s", b->dataset->where, dim, (long long)i,
+                  values[1], a->dataset->where, values[0], settle(a), part);
 }
 
 static ndr_status fail_calendar(const ndr_axis *a, const ndr_axis *b) {

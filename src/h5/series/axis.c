@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "h5/cf/angle.h"
+#include "h5/cf/scale_angle.h"
 
 void ndr_axis_free(ndr_axis *a) {
   ndr_scale_units_free(&a->units);
@@ -14,12 +14,13 @@ void ndr_axis_free(ndr_axis *a) {
   *a = (ndr_axis){.values = NULL};
 }
 
-static double find_turn(const ndr_axis *a) {
-  const char *units = a->units.units;
-  ndr_angle_kind kind = ndr_angle_of_units(units);
-  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(a->dataset->names[a->d]);
-  if (kind != NDR_ANGLE_LONGITUDE) return 0;
-  return units && ndr_angle_radians(units) == 1 ? 4 * acos(0) : 360;
+static ndr_status read_units(ndr_axis *a, hid_t scale) {
+  ndr_scale_angle angle;
+  NDR_TRY(ndr_scale_units_read(a->dataset, scale, &a->units));
+  a->units.timed = ndr_time_units_parse(a->units.units, a->units.calendar, &a->units.time);
+  NDR_TRY(ndr_scale_angle_read(a->dataset, a->d, scale, a->units.units, &angle));
+  a->turn = ndr_scale_angle_turn(&angle);
+  return NDR_OK;
 }
 
 ndr_status ndr_axis_read(const ndr_h5_dataset *dataset, int d, ndr_axis *a) {
@@ -27,11 +28,9 @@ ndr_status ndr_axis_read(const ndr_h5_dataset *dataset, int d, ndr_axis *a) {
   *a = (ndr_axis){.dataset = dataset, .d = d};
   NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, &scale));
   if (scale < 0) return NDR_OK;
-  ndr_status status = ndr_scale_units_read(dataset, scale, &a->units);
+  ndr_status status = read_units(a, scale);
   H5Dclose(scale);
   NDR_TRY(status);
-  a->units.timed = ndr_time_units_parse(a->units.units, a->units.calendar, &a->units.time);
-  a->turn = find_turn(a);
   a->values = calloc((size_t)dataset->info.shape[d] + 1, sizeof *a->values); /* which sees an overflow */
   if (!a->values) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", dataset->where);
   return ndr_hdf_coordinate_values(dataset, d, false, a->values);
@@ -133,6 +132,16 @@ bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_
   if (!isfinite(x) || !isfinite(y)) return x == y || (isnan(x) && isnan(y));
   double apart = a->turn > 0 && a->turn == b->turn ? remainder(x - y, a->turn) : x - y;
   return fabs(apart) <= tolerance(a, i, b);
+}
+
+int64_t ndr_axis_find_rotation(const ndr_axis *a, const ndr_axis *b) {
+  const int64_t count = a->dataset->info.shape[a->d];
+  int64_t shift = 0;
+  if (a->turn == 0 || b->dataset->info.shape[b->d] != count) return 0;
+  while (shift < count && !ndr_axis_same_place(a, 0, b, shift)) shift++;
+  bool same = shift > 0 && shift < count;
+  for (int64_t k = 0; same && k < count; k++) same = ndr_axis_same_place(a, k, b, (k + shift) % count);
+  return same ? shift : 0;
 }
 
 void ndr_axis_write(const ndr_axis *a, int64_t i, char text[NDR_TIME_CHARS]) {

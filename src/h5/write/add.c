@@ -290,7 +290,7 @@ void ndr_addition_settle(ndr_h5_writer *writer, ndr_addition *a) {
   a->label.remarks = &writer->remarks;
   writer->scales.in_groups = strchr(a->name, '/') != NULL;
   if (a->located < 0) {
-    a->label.comment = ndr_cf_attributes_is_weighted(a->label.op) ? writer->comment : writer->condition;
+    a->label.comment = ndr_op_is_weighted(a->label.op) ? writer->comment : writer->condition;
     a->label.where = writer->where;
     a->label.array_sources = &writer->array_sources;
     a->label.weight_units = writer->weight_units;

@@ -214,15 +214,10 @@ static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_
   }
 }
 
-/* Whether the array has the same longitudes, but begins at another one. The part [lon=FROM:TO] then has the dataset's
- * order. Not for labels of which only a part is paired. */
+/* Whether the part [lon=FROM:TO] of the array has the dataset's order. Not for labels of which only a part is paired.
+ */
 static bool is_rotated(const axes *a) {
-  int64_t count = steps_of(&a->own), shift = 0;
-  if (a->own.turn == 0 || steps_of(&a->other) != count) return false;
-  while (shift < count && !ndr_axis_same_place(&a->own, 0, &a->other, shift)) shift++;
-  bool same = shift > 0 && shift < count && step_of(a, 0, false) == 0;
-  for (int64_t k = 0; same && k < count; k++) same = ndr_axis_same_place(&a->own, k, &a->other, (k + shift) % count);
-  return same;
+  return steps_of(&a->own) > 0 && step_of(a, 0, false) == 0 && ndr_axis_find_rotation(&a->own, &a->other) > 0;
 }
 
 /* Says what can be done about a difference, and returns whether its cause is known: files that follow each other along

@@ -71,12 +71,29 @@ static ndr_status check_calendars(const ndr_h5_groups *own, const ndr_h5_groups 
                   ndr_calendar_name(a), ndr_calendar_name(b));
 }
 
+/* The dates of a climatology are of the years that it is over. CDO 2.1.1's yseasmean now and then writes times of
+ * random years, 100,000 years away and more, for two of its seasons; these are then found in any season. */
+static ndr_status check_span(const ndr_h5_groups *own) {
+  const double year = 365.2425 * 86400e6 / (double)own->units.unit, most_years = 10000;
+  double first = INFINITY, last = -INFINITY;
+  for (int64_t i = 0; i < 2 * own->count; i++) {
+    first = fmin(first, own->bounds[i]);
+    last = fmax(last, own->bounds[i]);
+  }
+  if (!ndr_group_key_is_climatology(own->key) || !(last - first > most_years * year)) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS,
+                  "its times span %.0f years, as no climatology does: yseasmean of CDO 2.1 now and then writes random "
+                  "times",
+                  (last - first) / year);
+}
+
 /* Adds the array's steps, with their groups by time. */
 static ndr_status take_times(const ndr_beside *array, int i, const ndr_h5_groups *groups, numbered *all,
                              int64_t *count) {
   ndr_h5_groups *own;
   NDR_TRY(ndr_h5_groups_by_time(&own, array->dataset, i, ndr_group_key_name(groups->key)));
   ndr_status status = check_calendars(own, groups);
+  if (status == NDR_OK) status = check_span(own);
   for (int64_t k = 0; k < array->shape[i]; k++)
     if (own->group_of[k] >= 0) all[(*count)++] = (numbered){own->numbers[own->group_of[k]], k};
   ndr_h5_groups_destroy(own);

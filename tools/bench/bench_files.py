@@ -9,8 +9,8 @@ the jobs with TEXT in their titles, of several texts those with the first one fi
 not again once it has taken --patience seconds (30) in all.
 
 CDO is given one thread and one for each core, and the better time is recorded: threads make it a little faster on idle cores, and
-several times slower where other processes need the cores, too. xarray first has a few steps that are not timed, so that what
-it imports on the way does not count.
+several times slower where other processes need the cores, too (then it is stopped). xarray first has a few steps that are not
+timed, so that what it imports on the way does not count.
 
 How things are timed is said in bench_h5.py. Every answer of the others is compared with h5gpured's; what differs by more than
 rounding ends the run. The record keeps what earlier runs say of cases that are not run.
@@ -23,8 +23,10 @@ import os
 import pathlib
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 
 import h5py
 import numpy as np
@@ -125,6 +127,28 @@ def cdo_words(case, folder, out, threads):
     return ["cdo", "-s", "-O", "-P", str(threads), "-b", "F32", *words, *inputs, str(out)]
 
 
+def cdo_result(folder, threads):
+    return folder / f"cdo-{threads}.nc"
+
+
+def cdo_jobs(case, folder):
+    """CDO with one thread, and with one for each core, which is stopped where it takes more than twice as long."""
+    alone, cores = [], len(os.sched_getaffinity(0))
+    commands = {threads: cdo_words(case, folder, cdo_result(folder, threads), threads) for threads in (1, cores)}
+
+    def with_one():
+        begin = time.perf_counter()
+        program(*commands[1])()
+        alone.append(time.perf_counter() - begin)
+
+    def with_all():
+        try:
+            subprocess.run(commands[cores], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1 + 2 * min(alone))
+        except subprocess.TimeoutExpired:
+            pass
+    return {"cdo -P 1": with_one, **({f"cdo -P {cores}": with_all} if cores > 1 else {})}
+
+
 def nco_words(case, folder, out):
     words = shlex.split(case["nco"])
     inputs = [str(folder / file) for file in case["inputs"]]
@@ -162,7 +186,7 @@ def difference(case, who, ours, theirs):
 
 
 def measure(tool, folder, case):
-    out, theirs = folder / "out.nc", {"cdo": folder / "cdo.nc", "nco": folder / "nco.nc"}
+    out = folder / "out.nc"
     path = folder / case["inputs"][0]
     ours = [tool, *our_words(case, folder), "-o", out, "--overwrite", "-q"]
     plain = [tool, path, "-d", "time", "--op", "mean", "-o", folder / "plain.nc", "--overwrite", "-q"]
@@ -170,18 +194,18 @@ def measure(tool, folder, case):
     if case["xarray"]:
         jobs["plain mean"] = program(*plain)
     if shutil.which("cdo"):
-        for threads in sorted({1, os.cpu_count()}):
-            jobs[f"cdo -P {threads}"] = program(*cdo_words(case, folder, theirs["cdo"], threads))
+        jobs.update(cdo_jobs(case, folder))
     if shutil.which("ncwa") and case["nco"]:
-        jobs["nco"] = program(*nco_words(case, folder, theirs["nco"]))
+        jobs["nco"] = program(*nco_words(case, folder, folder / "nco.nc"))
     answers = {}
     if xarray and case["xarray"]:
         with_xarray(case, path, 48)
         jobs["xarray"] = lambda: answers.update(xarray=with_xarray(case, path))
     times, how = best_of_each(run_times(jobs))
     found = {name: np.squeeze(values(out, name)) for name in case["names"]}
-    differences = {who: difference(case, who, found, {name: values(theirs[who], name) for name in case["names"]})
-                   for who in theirs if who in times}
+    theirs = {"cdo": cdo_result(folder, how.get("cdo_threads")), "nco": folder / "nco.nc"}
+    differences = {who: difference(case, who, found, {name: values(path, name) for name in case["names"]})
+                   for who, path in theirs.items() if who in times}
     if "xarray" in jobs:
         differences["xarray"] = difference(case, "xarray", found, {name: answers["xarray"][name].values for name in case["names"]})
     row = {"name": case["title"], "words": {"cdo": case["cdo"], "h5gpured": case["ours"], **({"nco": case["nco"]} if case["nco"] else {})},

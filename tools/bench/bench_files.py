@@ -133,17 +133,18 @@ def cdo_result(folder, threads):
 
 def cdo_jobs(case, folder):
     """CDO with one thread, and with one for each core, which is stopped where it takes more than twice as long."""
-    alone, cores = [], len(os.sched_getaffinity(0))
-    commands = {threads: cdo_words(case, folder, cdo_result(folder, threads), threads) for threads in (1, cores)}
+    alone, cores, unfinished = [], len(os.sched_getaffinity(0)), folder / "cdo-unfinished.nc"
 
     def with_one():
         begin = time.perf_counter()
-        program(*commands[1])()
+        program(*cdo_words(case, folder, cdo_result(folder, 1), 1))()
         alone.append(time.perf_counter() - begin)
 
     def with_all():
         try:
-            subprocess.run(commands[cores], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1 + 2 * min(alone))
+            subprocess.run(cdo_words(case, folder, unfinished, cores), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           timeout=1 + 2 * min(alone))
+            unfinished.replace(cdo_result(folder, cores))
         except subprocess.TimeoutExpired:
             pass
     return {"cdo -P 1": with_one, **({f"cdo -P {cores}": with_all} if cores > 1 else {})}

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Times everyday jobs with files, and records them: bench_files.py H5GPURED RECORD.json [--folder F] [--only TEXT] [--steps N] [--grid LATxLON] [--runs N]
+"""Times everyday jobs with files, and records them: bench_files.py H5GPURED RECORD.json [--folder F] [--only TEXT]... [--steps N] [--grid LATxLON] [--runs N] [--patience S]
 
 Monthly means, yearly maxima, ten variables at once, days, zones, boxes, periods, ensembles, masks: h5gpured beside CDO, NCO where
 it has the job in one command, and xarray + flox + dask, if the Python that runs this has them; and beside h5gpured's own mean
 over time of the same file. Files are as reanalyses come: hourly, packed i16, deflated, in chunks of one field or of 24 x 61 x 120.
-ERA5's own are --steps 8760 --grid 361x720. They are made in F (default: a temporary folder) where they are missing. Each job
-runs --runs times (5), fewer where it takes long.
+ERA5's own are --steps 8760 --grid 361x720. They are made in F (default: a temporary folder) where they are missing. --only:
+the jobs with TEXT in their titles, of several texts those with the first one first. Each program runs a job --runs times (5), but
+not again once it has taken --patience seconds (30) in all.
+
+CDO is given one thread and one for each core, and the better time is recorded: threads make it a little faster on idle cores, and
+several times slower where other processes need the cores, too (then it is stopped). xarray first has a few steps that are not
+timed, so that what it imports on the way does not count.
 
 How things are timed is said in bench_h5.py. Every answer of the others is compared with h5gpured's; what differs by more than
 rounding ends the run. The record keeps what earlier runs say of cases that are not run.
@@ -18,16 +23,17 @@ import os
 import pathlib
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 
 import h5py
 import numpy as np
 
 import bench_h5
-from bench_h5 import best_times, packed_years, peak_bytes, program, run, xarray
+from bench_h5 import packed_years, peak_bytes, program, run, run_times, xarray
 
-bench_h5.PATIENCE = 30.0
 TEN = tuple(f"v{i}" for i in range(10))
 MEMBERS = 4
 KINDS = {"fields": "a field", "blocks": "24x61x120"}
@@ -113,12 +119,35 @@ def our_words(case, folder):
     return [word.replace("FILE", paths[0]) for word in words] + (paths if "FILE" not in case["ours"] else [])
 
 
-def cdo_words(case, folder, out):
+def cdo_words(case, folder, out, threads):
     words = case["cdo"].split()
     inputs = [str(folder / file) for file in case["inputs"]]
     if "-ifthen,mask.nc" in words:
         words = ["timmean", "-ifthen", str(folder / case["files"][-1])]
-    return ["cdo", "-s", "-O", "-P", str(os.cpu_count()), "-b", "F32", *words, *inputs, str(out)]
+    return ["cdo", "-s", "-O", "-P", str(threads), "-b", "F32", *words, *inputs, str(out)]
+
+
+def cdo_result(folder, threads):
+    return folder / f"cdo-{threads}.nc"
+
+
+def cdo_jobs(case, folder):
+    """CDO with one thread, and with one for each core, which is stopped where it takes more than twice as long."""
+    alone, cores, unfinished = [], len(os.sched_getaffinity(0)), folder / "cdo-unfinished.nc"
+
+    def with_one():
+        begin = time.perf_counter()
+        program(*cdo_words(case, folder, cdo_result(folder, 1), 1))()
+        alone.append(time.perf_counter() - begin)
+
+    def with_all():
+        try:
+            subprocess.run(cdo_words(case, folder, unfinished, cores), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           timeout=1 + 2 * min(alone))
+            unfinished.replace(cdo_result(folder, cores))
+        except subprocess.TimeoutExpired:
+            pass
+    return {"cdo -P 1": with_one, **({f"cdo -P {cores}": with_all} if cores > 1 else {})}
 
 
 def nco_words(case, folder, out):
@@ -127,10 +156,10 @@ def nco_words(case, folder, out):
     return [words[0], "-O", *words[1:], *inputs, str(out)]
 
 
-def with_xarray(case, path):
-    """On all cores, in blocks of about 100 MB, as dask's guide says."""
+def with_xarray(case, path, steps=None):
+    """On all cores, in blocks of about 100 MB, as dask's guide says; of all steps, or of the first ones."""
     with xarray.open_dataset(path, chunks={"time": 240, "lat": -1, "lon": -1}) as data:
-        return case["xarray"](data[list(case["names"])]).compute()
+        return case["xarray"](data[list(case["names"])].isel(time=slice(steps))).compute()
 
 
 # ---- Whether all say the same ---------------------------------------------------------------------------------------
@@ -158,7 +187,7 @@ def difference(case, who, ours, theirs):
 
 
 def measure(tool, folder, case):
-    out, theirs = folder / "out.nc", {"cdo": folder / "cdo.nc", "nco": folder / "nco.nc"}
+    out = folder / "out.nc"
     path = folder / case["inputs"][0]
     ours = [tool, *our_words(case, folder), "-o", out, "--overwrite", "-q"]
     plain = [tool, path, "-d", "time", "--op", "mean", "-o", folder / "plain.nc", "--overwrite", "-q"]
@@ -166,22 +195,37 @@ def measure(tool, folder, case):
     if case["xarray"]:
         jobs["plain mean"] = program(*plain)
     if shutil.which("cdo"):
-        jobs["cdo"] = program(*cdo_words(case, folder, theirs["cdo"]))
+        jobs.update(cdo_jobs(case, folder))
     if shutil.which("ncwa") and case["nco"]:
-        jobs["nco"] = program(*nco_words(case, folder, theirs["nco"]))
+        jobs["nco"] = program(*nco_words(case, folder, folder / "nco.nc"))
     answers = {}
     if xarray and case["xarray"]:
+        with_xarray(case, path, 48)
         jobs["xarray"] = lambda: answers.update(xarray=with_xarray(case, path))
-    times = best_times(jobs)
+    times, how = best_of_each(run_times(jobs))
     found = {name: np.squeeze(values(out, name)) for name in case["names"]}
-    differences = {who: difference(case, who, found, {name: values(theirs[who], name) for name in case["names"]})
-                   for who in theirs if who in jobs}
+    theirs = {"cdo": cdo_result(folder, how.get("cdo_threads")), "nco": folder / "nco.nc"}
+    differences = {who: difference(case, who, found, {name: values(path, name) for name in case["names"]})
+                   for who, path in theirs.items() if who in times}
     if "xarray" in jobs:
         differences["xarray"] = difference(case, "xarray", found, {name: answers["xarray"][name].values for name in case["names"]})
     row = {"name": case["title"], "words": {"cdo": case["cdo"], "h5gpured": case["ours"], **({"nco": case["nco"]} if case["nco"] else {})},
-           **sizes(folder, case), "peak_bytes": peak_bytes(ours), "seconds": times, "differences": differences}
+           **sizes(folder, case), "peak_bytes": peak_bytes(ours), "seconds": times, **how, "differences": differences}
     print(f"{case['title']:<52} " + "  ".join(f"{name} {seconds:.3f} s" for name, seconds in times.items()), flush=True)
     return row
+
+
+def best_of_each(samples):
+    """Seconds of each program's best run, and how they were found: its number of runs, and the threads of CDO that were best."""
+    seconds, how = {}, {"runs": {}}
+    for name, runs in samples.items():
+        who, _, threads = name.partition(" -P ")
+        if who in seconds and min(runs) >= seconds[who]:
+            continue
+        seconds[who], how["runs"][who] = min(runs), len(runs)
+        if threads:
+            how[f"{who}_threads"] = int(threads)
+    return seconds, how
 
 
 def sizes(folder, case):
@@ -202,20 +246,30 @@ def installed(name):
         return None
 
 
+def chosen(cases, texts):
+    """The cases with one of the texts in their titles, in the order of the texts."""
+    found = {}
+    for text in texts:
+        there = {case["title"]: case for case in cases if text in case["title"]}
+        if not there:
+            sys.exit(f"bench_files.py: no case has '{text}' in its title")
+        found.update(there)  # those that are there keep their place
+    return list(found.values())
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.strip().splitlines()[0].split(": ", 1)[1])
     parser.add_argument("tool", type=os.path.abspath)
     parser.add_argument("record", type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append")
     parser.add_argument("--steps", type=int, default=2928)
     parser.add_argument("--grid", type=lambda text: tuple(map(int, text.split("x"))), default=(181, 360))
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--patience", type=float, default=30)
     given = parser.parse_args()
-    bench_h5.RUNS = given.runs
-    cases = [case for case in make_cases(given.steps, given.grid) if given.only in case["title"]]
-    if not cases:
-        sys.exit(f"bench_files.py: no case has '{given.only}' in its title")
+    bench_h5.RUNS, bench_h5.PATIENCE = given.runs, given.patience
+    cases = chosen(make_cases(given.steps, given.grid), given.only or [""])
     also = {name: installed(name) for name in ("flox", "numbagg", "netCDF4")}
     with tempfile.TemporaryDirectory() as temporary:
         run(given.tool, given.folder or pathlib.Path(temporary), cases, makers(given.steps, given.grid), measure, given.record, also)

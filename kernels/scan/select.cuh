@@ -234,10 +234,10 @@ template <class T, u32 KNOWN> struct select_tile {
 
 /* ---- elements ---- */
 
-/* Elements that the block moves at a time, several a thread: those of the tile's list from `at` to before `end`. */
-template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
+/* Elements that the block moves at a time, WORDS words a thread: those of the tile's list from `at` to before `end`. */
+template <int BYTES, int UNIT, u32 KNOWN, int WORDS> struct select_batch {
   typedef select_element<BYTES, UNIT> element;
-  static const int loads = element::words > 16 ? 1 : 16 / element::words, size = loads * NDR_SCAN_BLOCK;
+  static const int loads = element::words > WORDS ? 1 : WORDS / element::words, size = loads * NDR_SCAN_BLOCK;
   element x[loads];
 
   /* Where the first batch begins so that warps write whole sectors: up to a warp's elements before the list. `to` is
@@ -314,7 +314,7 @@ NDR_DEVICE void select_sums(const ndr_select_params &p) {
   }
 }
 
-/* How many places are kept before a tile, and by all. Each warp finds that for itself. */
+/* How many places are kept before a tile, and by all. */
 struct select_place {
   i64 before, all;
   static NDR_DEVICE i64 summed(i64 x) {
@@ -323,6 +323,8 @@ struct select_place {
       x += (i64)(machine::shuffle_xor((u32)x, mask) | (u64)machine::shuffle_xor((u32)((u64)x >> 32), mask) << 32);
     return x;
   }
+  NDR_DEVICE select_place() {}
+  /* All lanes of a warp call it. */
   NDR_DEVICE select_place(const ndr_select_params &p, i64 tile) : before(0), all(0) {
     const i64 *list = (const i64 *)p.list, chunks = (p.tiles + NDR_SELECT_CHUNK - 1) / NDR_SELECT_CHUNK;
 #pragma unroll 1
@@ -338,17 +340,31 @@ struct select_place {
 };
 
 template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const ndr_select_params &p) {
-  typedef select_batch<BYTES, UNIT, KNOWN> batch_type;
+  typedef select_batch<BYTES, UNIT, KNOWN, 16> large;
+  typedef select_batch<BYTES, UNIT, KNOWN, 4> small;
   NDR_SHARED select_shared shared;
+  NDR_SHARED select_place found;
   select_tile<boolean, KNOWN> tile(p.words[machine::block() * NDR_SCAN_BLOCK + machine::thread()]);
-  const select_place place(p, tile.number);
+  if (machine::thread() < NDR_WARP) {
+    const select_place place(p, tile.number);
+    if (machine::thread() == 0) found = place;
+  }
   tile.count(shared);
   tile.make_list(shared);
+  const select_place place = found;
   const i64 others = place.all + (tile.first - place.before);
   const int end = KNOWN & NDR_SELECT_BOTH ? tile.places(p) : tile.fitting(p, place.before);
-  batch_type batch;
+  int at = large::begin(p, place.before);
+  /* What a large batch has no elements for costs as much as what it has. */
 #pragma unroll 1
-  for (int at = batch_type::begin(p, place.before); at < end; at += batch_type::size) {
+  for (; end - at > 2 * small::size; at += large::size) {
+    large batch;
+    batch.load(p, shared.list, tile.first, at, end);
+    batch.store(p, place.before, others, tile.kept, at, end);
+  }
+#pragma unroll 1
+  for (; at < end; at += small::size) {
+    small batch;
     batch.load(p, shared.list, tile.first, at, end);
     batch.store(p, place.before, others, tile.kept, at, end);
   }

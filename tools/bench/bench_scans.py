@@ -6,7 +6,8 @@
 Peers are PyTorch, XLA (through JAX; running sums only), CuPy and, on a CPU, NumPy. What is not installed is left out, and so
 is a peer whose result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the
 bytes that are read and written; those of a selection are the mask's, those of the sectors of 32 bytes that hold what is
-kept, and the result's. Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
+kept, and the result's; in bursts, those of 64 bytes that hold it, which is what a GPU fetches by default
+(cudaLimitMaxL2FetchGranularity). Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
 """
 import argparse
 import ctypes
@@ -170,11 +171,14 @@ def time_scan(name, shape, dim, peers, names, clock):
 
 
 def time_selection(percent, elements, peers, names, clock):
-    x = torch.empty(elements // 8 * 8, device=peers.place).uniform_(0, 1)
+    x = torch.empty(elements // 16 * 16, device=peers.place).uniform_(0, 1)
     mask = torch.empty_like(x).uniform_(0, 100) < percent
     calls, once = make_calls(peers, names, x, mask, torch.masked_select(x, mask).double(), clock)
-    size = mask.numel() + 32 * int(mask.view(-1, 8).any(1).sum()) + 4 * int(mask.sum())
-    return time_row(f"{percent} % kept", f"select f32 [{x.numel()}]", x, size, calls, once, clock)
+    others = mask.numel() + 4 * int(mask.sum())
+    size, bursts = (others + 4 * each * int(mask.view(-1, each).any(1).sum()) for each in (8, 16))
+    row = time_row(f"{percent} % kept", f"select f32 [{x.numel()}]", x, size, calls, once, clock)
+    row["of_ceiling_in_bursts"] = float(f"{row['of_ceiling'] * bursts / size:.6g}")
+    return row
 
 
 def main():

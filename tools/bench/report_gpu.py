@@ -295,7 +295,15 @@ def scans_text(record):
     return (f"**Running sums and selections** of 1 GiB of f32. {len(sums)} sums: {statistics.geometric_mean(shares):.1%} of a copy in the "
             f"geometric mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(sums)} Selections, by what is "
             f"kept: {', '.join(row['name'].split(' ')[0] + ' % at ' + format(row['of_ceiling'], '.0%') for row in kept)} of a copy's rate for "
-            f"the bytes that they need.")
+            f"the bytes that they need{in_bursts(kept)}.")
+
+
+def in_bursts(kept):
+    """What selections reach of the bytes that the device fetches for them, if the record has that."""
+    shares = [row["of_ceiling_in_bursts"] for row in kept if "of_ceiling_in_bursts" in row]
+    if not shares:
+        return ""
+    return f"; counted in the bursts of 64 bytes that this device fetches by default, {', '.join(format(s, '.0%') for s in shares)}"
 
 
 def scans(record):

@@ -13,24 +13,40 @@ static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernel
     const ndr_cuda_grid grid = {plan->launches[i].grid, NDR_SCAN_BLOCK, 0};
     NDR_TRY(ndr_cuda_start(kernels[i], &grid, &params, stream));
   }
-  NDR_CUDA(cudaMemsetAsync(params.posted, 0, plan->workspace, stream)); /* for whoever it is lent to next */
   return NDR_OK;
+}
+
+/* In memory that is lent, and so 0, and is left so for whoever it is lent to next. */
+static ndr_status launch_in_zeros(ndr_select_plan *plan, const cudaKernel_t *kernels, int id, cudaStream_t stream) {
+  void *workspace;
+  NDR_TRY(ndr_cuda_lend(id, plan->workspace, stream, &workspace));
+  ndr_select_plan_place(plan, workspace);
+  ndr_status status = launch(plan, kernels, stream);
+  if (status == NDR_OK && cudaMemsetAsync(workspace, 0, plan->workspace, stream) != cudaSuccess)
+    status = ndr_cuda_fail(cudaGetLastError(), "cudaMemsetAsync");
+  ndr_cuda_take_back(id, workspace, status == NDR_OK, stream);
+  return status;
+}
+
+/* In memory of any content, where no block waits for another. */
+static ndr_status launch_anywhere(ndr_select_plan *plan, const cudaKernel_t *kernels, int id, cudaStream_t stream) {
+  void *workspace;
+  NDR_TRY(ndr_cuda_allocate(id, plan->workspace, stream, &workspace));
+  ndr_select_plan_place(plan, workspace);
+  ndr_status status = launch(plan, kernels, stream);
+  ndr_cuda_release(id, workspace, stream);
+  return status;
 }
 
 /* On the current device. */
 static ndr_status run(ndr_select_plan *plan, int id, int64_t *count, cudaStream_t stream) {
   cudaKernel_t kernels[sizeof plan->launches / sizeof *plan->launches] = {NULL};
-  void *workspace;
   if (plan->count == 0) {
     NDR_CUDA(cudaMemsetAsync(count, 0, sizeof *count, stream));
     return NDR_OK;
   }
   for (int i = 0; i < plan->count; i++) NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], &kernels[i]));
-  NDR_TRY(ndr_cuda_lend(id, plan->workspace, stream, &workspace));
-  ndr_select_plan_place(plan, workspace);
-  ndr_status status = launch(plan, kernels, stream);
-  ndr_cuda_take_back(id, workspace, status == NDR_OK, stream);
-  return status;
+  return (plan->posted_bytes ? launch_in_zeros : launch_anywhere)(plan, kernels, id, stream);
 }
 
 ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,

@@ -35,7 +35,7 @@
  * plain rate, by 10,000 groups at 0.65. Integers of 8 and 16 bits, complex numbers, skip_nan, and other operators than
  * sum, mean, norm2, min and max are slower: elements are copied, unless runs of labels are long. argmin and argmax,
  * which take runs one by one, run at 0.15. The table is part of the plan, and is for up to 16,384 groups. It takes
- * about 8 bytes a label where nothing is copied, and up to 32 elsewhere. The workspace has, for each thread, the states
+ * about 8 bytes a label where nothing is copied, else up to 32. The workspace has, for each thread, the states
  * of all groups for 8 to 64 outputs, twice. Elsewhere, and for masks, weights and operators of one's own, elements are
  * copied group by group, in blocks, at about a third to a half of the plain rate, in memory that each thread allocates.
  *

@@ -288,8 +288,8 @@ NDR_API const char *ndr_dtype_name(ndr_dtype dtype);
 NDR_API size_t ndr_dtype_bytes(ndr_dtype dtype);
 NDR_API ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out);
 
-/* 1 if the operator has a weighted form: weights count for it, and the others of a call are then computed without them.
- * 0 if it has none, as all operators of one's own (operator.h), and for an unknown value. */
+/* 1 if the operator has a weighted form; 0 if it has none, as all operators of one's own (operator.h), and for an
+ * unknown value. Where a call has weights, its operators without a weighted form are computed without them. */
 NDR_API int ndr_op_is_weighted(ndr_op op);
 
 /* Convert between DLPack's description of a type and ndr_dtype. The first fails with NDR_ERR_DTYPE (lanes other than 1,

@@ -234,7 +234,8 @@ template <class T, u32 KNOWN> struct select_tile {
 
 /* ---- elements ---- */
 
-/* Elements that the block moves at a time, WORDS words a thread: those of the tile's list from `at` to before `end`. */
+/* Elements that the block moves at a time, of a thread as many as have WORDS words, or one: those of the tile's list
+ * from `at` to before `end`. */
 template <int BYTES, int UNIT, u32 KNOWN, int WORDS> struct select_batch {
   typedef select_element<BYTES, UNIT> element;
   static const int loads = element::words > WORDS ? 1 : WORDS / element::words, size = loads * NDR_SCAN_BLOCK;
@@ -323,7 +324,7 @@ struct select_place {
       x += (i64)(machine::shuffle_xor((u32)x, mask) | (u64)machine::shuffle_xor((u32)((u64)x >> 32), mask) << 32);
     return x;
   }
-  NDR_DEVICE select_place() {}
+  NDR_DEVICE select_place() {} /* in shared memory */
   /* All lanes of a warp call it. */
   NDR_DEVICE select_place(const ndr_select_params &p, i64 tile) : before(0), all(0) {
     const i64 *list = (const i64 *)p.list, chunks = (p.tiles + NDR_SELECT_CHUNK - 1) / NDR_SELECT_CHUNK;
@@ -355,7 +356,7 @@ template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const 
   const i64 others = place.all + (tile.first - place.before);
   const int end = KNOWN & NDR_SELECT_BOTH ? tile.places(p) : tile.fitting(p, place.before);
   int at = large::begin(p, place.before);
-  /* What a large batch has no elements for costs as much as what it has. */
+  /* A load that has no element costs as much as one that has: what is left over goes in small batches. */
 #pragma unroll 1
   for (; end - at > 2 * small::size; at += large::size) {
     large batch;

@@ -14,8 +14,8 @@ typedef struct ndr_engine_op {
   ndr_dtype view; /* the dtype that its kernel folds */
   ndr_fold *fold;
   ndr_fold *across;        /* NULL: tiles are gathered */
-  ndr_fold_lists *listed;  /* of tiles whose rows have labels; NULL: there is none */
-  ndr_fold_turned *turned; /* the same where labels are contiguous */
+  ndr_fold_lists *listed;  /* of tiles whose rows are labels; NULL: there is none */
+  ndr_fold_turned *turned; /* the same for labels that are contiguous in memory */
   ndr_join *join;
   int words;
   int64_t block; /* words of a block before its states */

@@ -23,15 +23,15 @@
 #define STATES_BYTES (1 << 19)
 /* Bytes of neighbours of one group from which on they are folded where they lie. */
 #define RUN_BYTES 32
-/* The same of lanes in eights. */
+/* Lanes that the kernels of fold/across/listed.h and fold/across/turned.h fold at a time. */
 #define EIGHTS 8
-/* Bytes of a tile of lanes in eights: a Zen 5 core transposes rows of f32 into 8 KiB at 31 GB/s, into 14 KiB at 29 and
- * into 28 KiB at 22. */
+/* Bytes of a tile that is made for listed.h: a Zen 5 core transposes rows of f32 into 8 KiB at 31 GB/s, into 14 KiB at
+ * 29 and into 28 KiB at 22. */
 #define EIGHTS_TILE_BYTES (1 << 13)
-/* Labels of a section of them that is not copied: operators read it one after the other. */
-#define TURNED_SECTION 512
-/* Bytes of all rows of such a tile up to which it has more lanes. */
+/* Bytes of all rows of lanes in eights up to which a tile has more lanes than eight. */
 #define EIGHTS_SHORT_BYTES (1 << 14)
+/* Labels of a section for turned.h, which makes no tile. Each operator reads the section again, from a cache. */
+#define TURNED_SECTION 512
 /* Labels of a group that a section has, on average, where each group's are folded together. */
 #define FEW_LABELS 4
 /* As those of nests (nest.c). */
@@ -143,11 +143,10 @@ static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
     ndr_dtype view = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
     if (view != problem->dtype) widest = ndr_most(widest, (int64_t)ndr_dtype_bytes(view));
   }
-  nest->pitch = (nest->groups + nest->turned) * nest->lanes; /* turned: and one of labels that belong to none */
+  nest->pitch = (nest->turned ? nest->groups + 1 : nest->groups) * nest->lanes;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 || nest->turned
-                           ? 0
-                           : ndr_cuts(elements * element_bytes(problem), 64) * 64 + NDR_SPARE_BYTES;
+  if (nest->lane_stride != 1 && !nest->turned)
+    nest->gather_bytes = ndr_cuts(elements * element_bytes(problem), 64) * 64 + NDR_SPARE_BYTES;
   nest->convert_bytes = ndr_cuts(elements * widest, 64) * 64 + NDR_SPARE_BYTES;
   nest->scratch_bytes = ndr_cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
@@ -240,7 +239,7 @@ static ndr_status make_sections(const ndr_labels *nest, const ndr_canonical *pro
                          .most = nest->section,
                          .long_run = INT32_MAX,
                          .few = nest->eights ? FEW_LABELS : 0,
-                         .apart = has_indices(nest, problem),
+                         .neighbours = has_indices(nest, problem),
                          .turned = nest->turned};
   if (!nest->eights && nest->lane_stride != 1 && problem->row_stride == 1)
     cutting.long_run = ndr_most(2, RUN_BYTES / element_bytes(problem));

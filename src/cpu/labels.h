@@ -9,12 +9,18 @@
  * Sections whose runs are long are not transposed: each lane has a run where it lies (fold/across/across.h). Where the
  * lanes' axis is reduced, their states are joined at the end.
  *
- * Sums, means and extremes of most dtypes have kernels that fold eight lanes of many short lists of rows
- * (fold/across/listed.h). They have loops of their own, with small tiles: what is written beside elements that come
- * from memory has to stay in the first-level cache. The others have large ones, in which runs are long. All of this
- * follows from the problem's axes, labels and dtype and the operator, so that results do not depend on the number of
- * threads, and those of operators in eights not on the other operators of the call. The others have other lanes and
- * runs if argmin or argmax is among them. */
+ * Sums, means and extremes of most dtypes have kernels for eight lanes at a time, and loops of their own, with small
+ * sections:
+ *
+ * - Contiguous labels are not copied. A kernel transposes eight labels of eight lanes in registers and adds each of
+ *   them to the states of its group (fold/across/turned.h). Sections have no runs.
+ * - Labels with another stride are copied to a tile, and those of lanes that lie side by side are in one already; a
+ *   kernel folds all runs of a section in one call (fold/across/listed.h). Tiles are small: what is written beside
+ *   elements that come from memory has to stay in the first-level cache.
+ *
+ * The other operators have large tiles, in which runs are long. All of this follows from the problem's axes, labels and
+ * dtype and the operator, so that results do not depend on the number of threads, and those of operators in eights not
+ * on the other operators of the call. The others have other lanes and runs if argmin or argmax is among them. */
 #ifndef NDR_CPU_LABELS_H
 #define NDR_CPU_LABELS_H
 
@@ -23,9 +29,9 @@
 
 /* The loops of some operators of a problem. */
 typedef struct ndr_labels {
-  bool eights; /* has the operators with kernels of fold/across/listed.h, else those without */
+  bool eights; /* has the operators with kernels for eight lanes at a time, else those without */
   bool all;    /* has all operators; eights is false */
-  bool turned; /* eights whose labels are contiguous: kernels of fold/across/turned.h */
+  bool turned; /* with eights: runs the kernels of fold/across/turned.h, else those of fold/across/listed.h */
   int op_count;
   int64_t groups;
   int scattered;   /* the reduced axis of the labels */
@@ -33,12 +39,12 @@ typedef struct ndr_labels {
   int lanes_along;
   int64_t lanes, extent; /* of a tile, and of all of them */
   int64_t lane_stride;
-  int64_t section; /* the most labels of a tile */
+  int64_t section; /* the most labels of a section */
   int lane_axis;   /* the axis of the loops that steps through the lanes, kept or reduced; -1: none does */
   int kept_count, reduced_count;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1]; /* of the loops, but for sections */
   int64_t positions, steps, splits;
-  int64_t pitch; /* states of an op for a position */
+  int64_t pitch; /* states of an op for a position; if turned, with those of labels that belong to no group, the last */
   int64_t block; /* words of a position's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
   int threads;

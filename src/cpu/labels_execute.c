@@ -6,8 +6,9 @@
 #include "cpu/labels.h"
 #include "cpu/pool.h"
 
-/* Bytes ahead of the labels in eights that are prefetched. A Zen 5 core reads 28 to 31 GB/s so, a page ahead 25. */
-#define EIGHTS_AHEAD 1024
+/* Bytes ahead of the labels that the kernels of fold/across/turned.h prefetch. A Zen 5 core reads 28 to 31 GB/s so, a
+ * page ahead 25. */
+#define TURNED_AHEAD 1024
 /* Labels that are transposed at a time: their tile lies in the first-level cache. */
 #define GATHERED_LABELS 64
 /* Bytes ahead of the elements of a lane that are prefetched: a page, as in the kernels. */
@@ -49,15 +50,15 @@ static void gather(const ndr_labels_run *run, const ndr_section *section, ndr_ti
   int log = log2_of(run->bytes);
   int64_t step = tile->row_stride, back = step == -1 ? section->length - 1 : 0;
   const char *from = (const char *)tile->data - back * run->bytes;
-  bool turned = (step == 1 || step == -1) && run->isa->turn[log];
-  if (turned) run->isa->turn[log](from, tile->lane_stride, to, section->length, tile->lanes);
-  for (int64_t at = 0; !turned && at < section->length; at += GATHERED_LABELS) {
+  bool whole = (step == 1 || step == -1) && run->isa->turn[log]; /* all of the section at once */
+  if (whole) run->isa->turn[log](from, tile->lane_stride, to, section->length, tile->lanes);
+  for (int64_t at = 0; !whole && at < section->length; at += GATHERED_LABELS) {
     int64_t labels = section->length - at < GATHERED_LABELS ? section->length - at : GATHERED_LABELS;
     run->isa->gather[log]((const char *)tile->data + at * step * run->bytes, step, tile->lane_stride,
                           to + at * tile->lanes * run->bytes, labels, tile->lanes, AHEAD);
   }
-  tile->data = turned ? to + back * tile->lanes * run->bytes : to;
-  tile->row_stride = turned && back ? -tile->lanes : tile->lanes;
+  tile->data = whole ? to + back * tile->lanes * run->bytes : to;
+  tile->row_stride = whole && back ? -tile->lanes : tile->lanes;
   tile->spare = NDR_SPARE_BYTES / run->bytes;
   tile->cached = true;
 }
@@ -81,7 +82,7 @@ static ndr_tile convert(const ndr_labels_run *run, const ndr_section *section, c
 static void fold_eights(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
   const ndr_engine_op *ops = run->ops;
   if (run->nest->turned) {
-    tile->run_ahead = EIGHTS_AHEAD;
+    tile->run_ahead = TURNED_AHEAD;
     for (int i = 0; i < run->nest->op_count; i++)
       ops[i].turned(tile, run->sections->group + section->label, run->nest->lanes, memory->states + ops[i].block);
     return;
@@ -148,34 +149,35 @@ static void join_lanes(const ndr_labels_run *run, uint64_t *states) {
     }
 }
 
-/* Adds the labels of sections `first` to end - 1 to counts that are `lanes` apart. */
+/* Adds up the labels of sections `first` to end - 1; the count of group g is counts[g * lanes]. */
 static void count_sections(const ndr_labels_run *run, int64_t first, int64_t end, uint64_t *counts) {
-  for (int64_t s = first; s < end; s++)
-    for (int64_t i = 0; i < run->sections->sections[s].length; i++) {
-      int32_t g = run->sections->group[run->sections->sections[s].label + i];
-      counts[(g < 0 ? ~g : g) * run->nest->lanes] += 1;
-    }
+  for (int64_t s = first; s < end; s++) {
+    const ndr_section *section = &run->sections->sections[s];
+    const int32_t *group = run->sections->group + section->label;
+    for (int64_t i = 0; i < section->length; i++) counts[(group[i] < 0 ? ~group[i] : group[i]) * run->nest->lanes] += 1;
+  }
 }
 
-/* Adds whole rows, whose counts the table has, to counts that are `lanes` apart. */
+/* Adds those of whole rows, by the table. */
 static void count_rows(const ndr_labels_run *run, int64_t rows, uint64_t *counts) {
   const int64_t *ends = run->problem->table->ends;
   for (int64_t g = 0; rows && g < run->nest->groups; g++)
     counts[g * run->nest->lanes] += (uint64_t)(rows * (ends[g] - (g ? ends[g - 1] : 0)));
 }
 
-/* Sets the second words of means: how many labels steps `step` to end - 1 have, all lanes alike. */
-static void count_labels(const ndr_labels_run *run, int64_t step, int64_t end, uint64_t *states) {
+/* Sets the second words of means, which the kernels of fold/across/turned.h leave: in all lanes of a group how many
+ * labels it has in steps `first` to end - 1. */
+static void count_labels(const ndr_labels_run *run, int64_t first, int64_t end, uint64_t *states) {
   const ndr_labels *nest = run->nest;
-  const int64_t sections = run->sections->count, at = step % sections, left = end - step;
+  const int64_t sections = run->sections->count, rows = (end - first) / sections;
+  const int64_t begin = first % sections, behind = begin + (end - first) % sections; /* without the whole rows */
   for (int i = 0; i < nest->op_count; i++) {
     uint64_t *counts = states + run->ops[i].block + nest->pitch;
     if (run->ops[i].words < 2) continue;
-    for (int64_t g = 0; g < nest->pitch; g++) counts[g] = 0;
-    count_rows(run, left / sections, counts);
-    const int64_t behind = at + left % sections;
-    count_sections(run, at, ndr_least(behind, sections), counts);
-    count_sections(run, 0, behind - sections, counts);
+    memset(counts, 0, (size_t)nest->pitch * sizeof *counts);
+    count_rows(run, rows, counts);
+    count_sections(run, begin, ndr_least(behind, sections), counts);
+    count_sections(run, 0, behind - sections, counts); /* of the next row, if there are any */
     for (int64_t g = 0; g < nest->pitch; g += nest->lanes) {
       const double count = (double)counts[g];
       for (int64_t l = 0; l < nest->lanes; l++) memcpy(&counts[g + l], &count, sizeof count);
@@ -185,37 +187,46 @@ static void count_labels(const ndr_labels_run *run, int64_t step, int64_t end, u
 
 /* ---- tasks ---- */
 
+/* The tile of a section where the cursors are. */
+static ndr_tile tile_at(const ndr_labels_run *run, const ndr_section *section, const ndr_cursor *kept,
+                        const ndr_cursor *reduced) {
+  const ndr_labels *nest = run->nest;
+  const ndr_canonical *problem = run->problem;
+  const int64_t index_row = problem->reduced[nest->scattered].index;
+  const int64_t element = kept->offset + reduced->offset + section->first * problem->row_stride;
+  const int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? kept : reduced);
+  ndr_tile tile = {.data = run->data + element * run->bytes,
+                   .lanes = lanes,
+                   .period = lanes,
+                   .rows = section->length,
+                   .row_stride = problem->row_stride,
+                   .lane_stride = nest->lane_stride,
+                   .index = problem->index_origin + reduced->index + section->first * index_row,
+                   .index_row = index_row,
+                   .in_f64 = problem->accumulate_f64};
+  tile.spare = ndr_spare_behind(&tile, run->to_end - element);
+  return tile;
+}
+
 /* Folds a split of a position; returns its block. */
 static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int64_t position, int64_t split) {
   const ndr_labels *nest = run->nest;
-  int64_t sections = run->sections->count, all = nest->steps * sections;
-  int64_t each = all / nest->splits, more = all % nest->splits;
+  const int64_t sections = run->sections->count, all = nest->steps * sections;
+  const int64_t each = all / nest->splits, more = all % nest->splits;
   const int64_t first = split * each + (split < more ? split : more), end = first + each + (split < more);
-  const ndr_axis *labels = &run->problem->reduced[nest->scattered];
-  int64_t row_stride = run->problem->row_stride, at = first % sections, taken = 0;
+  const int64_t joined_after = run->sections->joined_after; /* lest sums have many terms one after the other */
+  const bool joins = end - first > joined_after;
+  int64_t at = first % sections, taken = 0;
   ndr_cursor kept, reduced;
   ndr_cursor_seek(&kept, nest->kept, nest->kept_count, position);
   ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, first / sections);
-  const int64_t apart = run->sections->apart;
-  const bool joins = end - first > apart;
   clear(run, memory->states);
   if (joins) clear(run, memory->joined);
   for (int64_t step = first; step < end; step++) {
     const ndr_section *section = &run->sections->sections[at];
-    int64_t element = kept.offset + reduced.offset + section->first * row_stride;
-    int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? &kept : &reduced);
-    ndr_tile tile = {.data = run->data + element * run->bytes,
-                     .lanes = lanes,
-                     .period = lanes,
-                     .rows = section->length,
-                     .row_stride = row_stride,
-                     .lane_stride = nest->lane_stride,
-                     .index = run->problem->index_origin + reduced.index + section->first * labels->index,
-                     .index_row = labels->index,
-                     .in_f64 = run->problem->accumulate_f64};
-    tile.spare = ndr_spare_behind(&tile, run->to_end - element);
+    ndr_tile tile = tile_at(run, section, &kept, &reduced);
     fold_section(run, memory, section, &tile);
-    if (++taken == apart && step + 1 < end) { /* lest sums have many terms one after the other */
+    if (++taken == joined_after && step + 1 < end) {
       join(run, memory->joined, memory->states);
       clear(run, memory->states);
       taken = 0;

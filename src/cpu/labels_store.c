@@ -31,8 +31,8 @@ static void store_states(const ndr_labels_run *run, const ndr_engine_op *op, con
   }
 }
 
-/* Finishes along the groups, where their results lie one after the other: a few groups' states are transposed before.
- */
+/* Finishes along the groups, where their results lie one after the other. The states of a few groups at a time are
+ * transposed before. */
 static void store_groups(const ndr_labels_run *run, const ndr_engine_op *op, const uint64_t *states,
                          const block_of_results *to, char *results, int64_t bytes) {
   enum { MOST_STATES = 512 };

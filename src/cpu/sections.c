@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "cpu/cuts.h"
+
 /* What is known while sections are made. */
 typedef struct cutter {
   ndr_sections *made;
@@ -11,7 +13,7 @@ typedef struct cutter {
   int32_t *labels;  /* of the row; -1: of no group */
   int32_t *section; /* of each label */
   int64_t *next;    /* of each section: where the next label goes in the order */
-  int64_t *terms;   /* of each group, and of labels of none: 0 */
+  int64_t *terms;   /* counts of each group, and of labels of none; 0 but while they are counted */
   int64_t room;     /* for runs */
 } cutter;
 
@@ -29,9 +31,9 @@ static void read_labels(const cutter *c) {
 /* Where the section that begins at `first` ends, and how many runs of neighbours it has. */
 static int64_t end_of_section(const cutter *c, int64_t first, int64_t *runs) {
   int64_t end = c->how.length - first > c->how.most ? first + c->how.most : c->how.length, cut = end;
-  while (!c->how.turned && cut < c->how.length && cut > first + c->how.most / 2 && c->labels[cut] == c->labels[cut - 1])
-    cut--;
-  if (cut > first + c->how.most / 2) end = cut;
+  const int64_t half = first + c->how.most / 2;
+  while (cut < c->how.length && cut > half && c->labels[cut] == c->labels[cut - 1]) cut--;
+  if (cut > half && !c->how.turned) end = cut;
   *runs = 0;
   for (int64_t at = first; at < end; at++) *runs += at == first || c->labels[at] != c->labels[at - 1];
   return end;
@@ -50,19 +52,26 @@ static void cut_row(cutter *c) {
   }
 }
 
-/* Labels in eights that are of one group have its complement. */
+static bool are_of_one_group(const int32_t *group, int64_t count) {
+  for (int64_t i = 1; i < count; i++)
+    if (group[i] != group[0]) return false;
+  return true;
+}
+
+/* Lists the group of each label. If eight labels that a kernel folds together are of one group, the first has its
+ * complement (ndr_fold_turned). */
 static void list_turned(cutter *c) {
   for (int64_t s = 0; s < c->made->count; s++) {
     ndr_section *section = &c->made->sections[s];
     int32_t *group = c->made->group + section->first;
     section->label = section->first;
     section->labels = section->length;
-    for (int64_t i = 0, alike = 0; i < section->length; i++) {
+    for (int64_t i = 0; i < section->length; i++) {
       const int32_t label = c->labels[section->first + i];
       group[i] = label < 0 ? (int32_t)c->table->groups : label;
-      alike = i % 8 && group[i] == group[i - 1] ? alike + 1 : i % 8 ? 0 : 1;
-      if (alike == 8) group[i - 7] = ~group[i];
     }
+    for (int64_t i = 0; i + 8 <= section->length; i += 8)
+      if (are_of_one_group(group + i, 8)) group[i] = ~group[i];
   }
 }
 
@@ -80,7 +89,7 @@ static void list_labels(cutter *c) {
     }
     section->labels = at - section->label;
   }
-  for (int64_t g = 0; !c->how.apart && g < table->groups; begin = table->ends[g++])
+  for (int64_t g = 0; !c->how.neighbours && g < table->groups; begin = table->ends[g++])
     for (int64_t i = begin; i < table->ends[g]; i++) {
       int32_t s = c->section[table->order[i]];
       if (c->made->sections[s].neighbours || c->made->sections[s].single) continue;
@@ -105,7 +114,7 @@ static ndr_status add_run(cutter *c, ndr_label_run run) {
 /* Finds the runs of a section, whose labels the order lists from `at` to `end`. */
 static ndr_status find_runs(cutter *c, ndr_section *section, int64_t at, int64_t end) {
   const int32_t *order = c->made->order;
-  bool neighbours = c->how.apart || section->neighbours;
+  bool neighbours = c->how.neighbours || section->neighbours;
   section->run = c->made->run_count;
   for (int64_t next; at < end; at = next) {
     int32_t step = at + 1 < end && !neighbours ? order[at + 1] - order[at] : 1;
@@ -129,49 +138,52 @@ static ndr_status find_all_runs(cutter *c) {
   return NDR_OK;
 }
 
-/* Counts the terms of sections `first` to end - 1 in each group, and returns the most; forgets them again. A term is a
- * run, or a label; of eight labels that are of one group, each. */
-static int64_t most_terms(cutter *c, int64_t first, int64_t end) {
+/* Adds `change` to the counts of a section's terms in each group, and returns the greatest count that comes of it. A
+ * term is what is added to a state at once: a run, or where there are none a label. Of eight labels that are folded
+ * together each counts. */
+static int64_t count_terms(const cutter *c, const ndr_section *section, int64_t change) {
   const ndr_sections *made = c->made;
+  const int64_t terms = section->single ? section->labels : section->end - section->run;
   int64_t most = 0;
-  for (int64_t change = 1; change >= -1; change -= 2)
-    for (int64_t s = first; s < end; s++) {
-      const ndr_section *section = &made->sections[s];
-      const int64_t terms = section->single ? section->labels : section->end - section->run;
-      for (int64_t i = 0; i < terms; i++) {
-        int32_t g = section->single ? made->group[section->label + i] : made->runs[section->run + i].group;
-        int64_t *count = &c->terms[g < 0 ? ~g : g];
-        *count += change;
-        most = *count > most ? *count : most;
-      }
-    }
+  for (int64_t i = 0; i < terms; i++) {
+    const int32_t g = section->single ? made->group[section->label + i] : made->runs[section->run + i].group;
+    int64_t *count = &c->terms[g < 0 ? ~g : g];
+    *count += change;
+    most = *count > most ? *count : most;
+  }
   return most;
 }
 
-static void set_apart(cutter *c) {
+/* The most terms that sections `first` to end - 1 have in one group. */
+static int64_t most_terms(const cutter *c, int64_t first, int64_t end) {
+  int64_t most = 0;
+  for (int64_t s = first; s < end; s++) most = ndr_most(most, count_terms(c, &c->made->sections[s], 1));
+  for (int64_t s = first; s < end; s++) count_terms(c, &c->made->sections[s], -1);
+  return most;
+}
+
+/* A group has its labels in one section of a row, or in all of them: so each section is counted with its most terms,
+ * and whole rows with theirs, and what allows more sections is taken. */
+static void set_joined_after(const cutter *c) {
   ndr_sections *made = c->made;
   int64_t of_row = most_terms(c, 0, made->count), of_section = 1;
-  for (int64_t s = 0; s < made->count; s++) {
-    int64_t most = most_terms(c, s, s + 1);
-    if (most > of_section) of_section = most;
-  }
-  made->apart = NDR_SECTIONS_TERMS / of_section;
-  if (of_row > 0 && NDR_SECTIONS_TERMS / of_row * made->count > made->apart)
-    made->apart = NDR_SECTIONS_TERMS / of_row * made->count;
-  if (made->apart < 1) made->apart = 1;
+  for (int64_t s = 0; s < made->count; s++) of_section = ndr_most(of_section, most_terms(c, s, s + 1));
+  const int64_t rows = of_row > 0 ? NDR_SECTIONS_TERMS / of_row : 0;
+  made->joined_after = ndr_most(1, ndr_most(NDR_SECTIONS_TERMS / of_section, rows * made->count));
 }
 
 static ndr_status make(cutter *c) {
   ndr_sections *made = c->made;
   size_t length = (size_t)c->how.length, most_sections = (size_t)(c->how.length / (c->how.most / 2 + 1) + 1);
   made->sections = calloc(most_sections, sizeof *made->sections);
-  made->order = malloc((length + 1) * sizeof *made->order);
+  if (!c->how.turned) made->order = malloc((length + 1) * sizeof *made->order);
   made->group = malloc((length + 1) * sizeof *made->group);
   c->labels = calloc(length, sizeof *c->labels);
   c->section = malloc(length * sizeof *c->section);
   c->next = malloc(most_sections * sizeof *c->next);
   c->terms = calloc((size_t)c->table->groups + 1, sizeof *c->terms);
-  if (!made->sections || !made->order || !made->group || !c->labels || !c->section || !c->next || !c->terms)
+  if (!made->sections || !(made->order || c->how.turned) || !made->group || !c->labels || !c->section || !c->next ||
+      !c->terms)
     return out_of_memory(c);
   read_labels(c);
   cut_row(c);
@@ -180,7 +192,7 @@ static ndr_status make(cutter *c) {
   else
     list_labels(c);
   NDR_TRY(find_all_runs(c));
-  set_apart(c);
+  set_joined_after(c);
   return NDR_OK;
 }
 

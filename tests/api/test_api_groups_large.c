@@ -127,7 +127,7 @@ START_TEST(threads_do_not_change_bits) {
 }
 END_TEST
 
-/* Threads split a few long rows within rows, and from one row into the next: means are of all of them. */
+/* Splits of a few long rows begin within a row and go on in the next one: their means count all labels in between. */
 START_TEST(means_of_few_long_rows) {
   enum { STEPS = 3, ROWS = 8, COLUMNS = 19000, COUNT = 7 };
   rng random = {test_seed() + 12};

@@ -166,7 +166,7 @@ def try_by(tool, folder, seed):
 
 
 def try_random_years(tool, folder):
-    """The steps of a climatology are not millions of years apart, as those that CDO 2.1.1's yseasmean writes now and then; thousands are no matter."""
+    """Times that span millions of years, as CDO 2.1.1's yseasmean writes them now and then, are refused; thousands are not."""
     lat, lon, problems = (np.arange(2.0), {}), (np.arange(3.0), {}), []
     path, clim = os.path.join(folder, "own.nc"), os.path.join(folder, "seasons.nc")
     write(path, "x", np.ones((365, 2, 3)), {"time": (np.arange(365.0), {"units": "days since 2001-01-01"}), "lat": lat, "lon": lon}, random.Random(1))

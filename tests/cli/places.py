@@ -246,8 +246,9 @@ def try_what_longitudes_are(tool, folder, failures):
             write_axes(os.path.join(folder, file), {name: (axis, attributes)}, number_elements)
         command = [tool, "--op", "d(x, y): s += abs(x - y) -> s", "--with", "y=other.nc:/y", "own.nc:/x"]
         result = run(command, folder)
-        said = "" if turns else f"its {name}[0] is -360, that of own.nc:/x is 0; "
-        if result.returncode == turns or (result.stderr if turns else said not in result.stderr):
+        refused = result.returncode == 1 and f"its {name}[0] is -360, that of own.nc:/x is 0; " in result.stderr
+        paired = result.returncode == 0 and not result.stderr
+        if not (paired if turns else refused):
             failures.report(f"{name} {attributes}: {result}")
 
 

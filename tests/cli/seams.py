@@ -269,7 +269,7 @@ def check_stages(folder):
 
 
 def check_both_orders_of_longitudes(folder):
-    """Files whose longitudes begin elsewhere are refused with the part that gives them one order, which then does."""
+    """Files whose longitudes begin elsewhere are refused; the error names a part that gives them one order, and under it they are reduced."""
     make(folder, "a")
     for name, lon in (("west", LON - 180), ("down", (LON - 180)[::-1]), ("thirds", np.float32((LON - 180) / 3) * 3.0 + 1e-4)):
         make(folder, name, lon)

@@ -255,7 +255,7 @@ def check_one_part_for_all_inputs(folder):
 
 
 def check_longitudes_that_are_none(folder):
-    """Where turns do not count, as on an axis in metres or one that goes round twice, a range beyond the axis says so: once for a file."""
+    """Where turns do not count, as on an axis in metres or one that goes round twice, a line says so of a range beyond the axis: one for all variables of a file."""
     for name, lon, units, part, selected, reason in (
             ("m.nc", LON, "m", "lon=345:15", "15 to 345", "the units 'm' of lon are not those of longitudes"),
             ("m.nc", LON, "m", "lon=-10:40", "0 to 37.5", "the units 'm' of lon are not those of longitudes"),

@@ -4,13 +4,13 @@
 Monthly means, yearly maxima, ten variables at once, days, zones, boxes, periods, ensembles, masks: h5gpured beside CDO, NCO where
 it has the job in one command, and xarray + flox + dask, if the Python that runs this has them; and beside h5gpured's own mean
 over time of the same file. Files are as reanalyses come: hourly, packed i16, deflated, in chunks of one field or of 24 x 61 x 120.
-ERA5's own are --steps 8760 --grid 361x720. They are made in F (default: a temporary folder) where they are missing. --only:
-the jobs with TEXT in their titles, of several texts those with the first one first. Each program runs a job --runs times (5), but
-not again once it has taken --patience seconds (30) in all.
+ERA5's own are --steps 8760 --grid 361x720. They are made in F (default: a temporary folder) where they are missing. --only takes
+the jobs with TEXT in their titles; given several times, those of the first TEXT come first. Each program runs a job --runs times
+(5), but not again once it has taken --patience seconds (30) in all.
 
-CDO is given one thread and one for each core, and the better time is recorded: threads make it a little faster on idle cores, and
-several times slower where other processes need the cores, too (then it is stopped). xarray first has a few steps that are not
-timed, so that what it imports on the way does not count.
+CDO runs with one thread, and with one for each core, and the better time is recorded: threads make it a little faster on idle
+cores, and several times slower where other processes need the cores, too. What takes twice as long as one thread is stopped. xarray
+first has a few steps that are not timed, so that what it imports on the way does not count.
 
 How things are timed is said in bench_h5.py. Every answer of the others is compared with h5gpured's; what differs by more than
 rounding ends the run. The record keeps what earlier runs say of cases that are not run.
@@ -205,8 +205,8 @@ def measure(tool, folder, case):
     times, how = best_of_each(run_times(jobs))
     found = {name: np.squeeze(values(out, name)) for name in case["names"]}
     theirs = {"cdo": cdo_result(folder, how.get("cdo_threads")), "nco": folder / "nco.nc"}
-    differences = {who: difference(case, who, found, {name: values(path, name) for name in case["names"]})
-                   for who, path in theirs.items() if who in times}
+    differences = {who: difference(case, who, found, {name: values(result, name) for name in case["names"]})
+                   for who, result in theirs.items() if who in times}
     if "xarray" in jobs:
         differences["xarray"] = difference(case, "xarray", found, {name: answers["xarray"][name].values for name in case["names"]})
     row = {"name": case["title"], "words": {"cdo": case["cdo"], "h5gpured": case["ours"], **({"nco": case["nco"]} if case["nco"] else {})},
@@ -216,7 +216,7 @@ def measure(tool, folder, case):
 
 
 def best_of_each(samples):
-    """Seconds of each program's best run, and how they were found: its number of runs, and the threads of CDO that were best."""
+    """Seconds of each program's best run; its number of runs, and with how many threads CDO had its best."""
     seconds, how = {}, {"runs": {}}
     for name, runs in samples.items():
         who, _, threads = name.partition(" -P ")

@@ -6,8 +6,8 @@
 Peers are PyTorch, XLA (through JAX; running sums only), CuPy and, on a CPU, NumPy. What is not installed is left out, and so
 is a peer whose result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the
 bytes that are read and written; those of a selection are the mask's, those of the sectors of 32 bytes that hold what is
-kept, and the result's; in bursts, those of 64 bytes that hold it, which is what a GPU fetches by default
-(cudaLimitMaxL2FetchGranularity). Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
+kept, and the result's. Its of_ceiling_in_bursts counts bursts of 64 bytes in place of sectors, which is what a GPU fetches by
+default (cudaLimitMaxL2FetchGranularity). Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
 """
 import argparse
 import ctypes

@@ -171,6 +171,11 @@ def files_ratios(rows):
     return ", ".join(said)
 
 
+def files_machines(record):
+    """On what the runs of a record were, each machine once."""
+    return " ".join(dict.fromkeys(map(files_provenance, record["runs"])))
+
+
 def files_block(name):
     """Everyday jobs with files: the seconds of each program, and their ratios."""
     record = load(name)
@@ -182,7 +187,7 @@ def files_block(name):
             [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
     return (table(["job", "MiB", *(FILES_COLUMNS[name] for name in shown), "peak MiB"], rows) +
             "\n\nSeconds, the best of several runs from a warm page cache; MiB of the packed elements; peak memory of h5gpured. "
-            f"{files_ratios(taken)}. {' '.join(dict.fromkeys(map(files_provenance, record['runs'])))}")
+            f"{files_ratios(taken)}. {files_machines(record)}")
 
 
 def files_words(record):
@@ -199,7 +204,7 @@ FEW_JOBS = ("monthly means", "daily range", "mean of a box", "ensemble mean")
 
 def files_words_block():
     record = load("files.json")
-    return table(WORDS_COLUMNS, files_words(record), 3) + "\n\n" + " ".join(dict.fromkeys(map(files_provenance, record["runs"]))) if record else NO_FILES
+    return table(WORDS_COLUMNS, files_words(record), 3) + "\n\n" + files_machines(record) if record else NO_FILES
 
 
 def files_few_block():

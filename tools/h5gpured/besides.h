@@ -77,8 +77,8 @@ const named_value *find_with(const h5gpured_options *options, const char *name, 
 /* Whether the condition or the operator reads array i by its name. */
 bool besides_is_read_by(const besides *b, int i, ndr_op op);
 
-/* Complains of the library's last error. If it is of a mask or weights that could be paired by groups, says how they
- * are given then: as an array of --with. Always false. */
+/* Complains of the library's last error, and returns false. If the error is that a mask or weights could be paired by
+ * groups, says how: given as an array of --with. */
 bool besides_fail(const h5gpured_options *options, const besides *b);
 
 /* Says to the writer where those are from that have names, and what units the weights have. */

@@ -61,9 +61,10 @@ static void note(table_columns *columns, const char *dim, date_precision precisi
   if (precision > columns->dates[i].precision) columns->dates[i].precision = precision;
 }
 
-/* Whether coordinates of a dim of that name are printed: of one that is kept, and under --coords of any. */
+/* Whether coordinates of a dim of that name are printed: with --coords or --scan of any, else of kept ones. */
 static bool is_printed(const h5gpured_options *options, const char *name) {
-  if (!name || options->scans || options->coords) return name != NULL;
+  if (!name) return false;
+  if (options->scans || options->coords) return true;
   size_t length = strlen(name);
   return strcmp(options->dims, "all") != 0 && !list_has(options->dims, name, length) &&
          !list_has(options->grouped, name, length);
@@ -91,8 +92,8 @@ static bool note_dim(const h5gpured_options *options, const ndr_h5_dataset *data
   return good;
 }
 
-/* A dataset is opened here and again when its turn comes, which takes 0.3 ms; to keep many open would take memory. One
- * that cannot be opened is complained of then. */
+/* Opens datasets that are opened again when their turn comes: to keep many open would take memory. One that cannot be
+ * opened is passed over here, and complained of when its turn comes. */
 bool members_find_dates(const members *m, table_columns *columns) {
   ndr_h5_access access = input_access(m->options);
   bool good = true;

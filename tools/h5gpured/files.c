@@ -114,7 +114,7 @@ static bool is_shell_pattern(const char *input) {
   return found;
 }
 
-/* Who knows CDO or NCO names the output last. */
+/* Whether an input that is not there is the output, which CDO and NCO have last. */
 static bool is_meant_as_output(const h5gpured_options *options, const char *input) {
   const int count = options->input_count;
   const char *dot = strrchr(input, '.');

@@ -162,7 +162,7 @@ const char *concat_new_dim(const h5gpured_options *options);
 /* Whether --concat names a dim of the files: neither a new one, nor one by its number. */
 bool concat_is_name(const h5gpured_options *options);
 
-/* Ends a complaint that files lack the dim of --concat, which follows. */
+/* The end of a complaint that files lack the dim of --concat; the dim's name goes behind it. */
 #define STACKS_FILES "; files are stacked along a new dim by --concat new:"
 
 /* The dim along which files follow each other under --concat; -1 if there is none or they are stacked. */

@@ -78,9 +78,9 @@ int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   return good && count == 1 ? dims[0] : -1;
 }
 
-/* Whether an entry of a part has no name: then FILE alone is one dataset. */
+/* Whether an entry of a part has no NAME=. Such a part is of one dataset. */
 static bool has_index(const char *part) {
-  for (const char *at = part; *at; at += *at != 0) {
+  for (const char *at = part; *at; at += *at == ',') {
     size_t length = strcspn(at, ",");
     if (!memchr(at, '=', length)) return true;
     at += length;

@@ -90,10 +90,11 @@ typedef struct ndr_row_lists {
 /* Folds all of them, each into the states of its group. */
 typedef void ndr_fold_lists(const ndr_tile *tile, const ndr_row_lists *lists, uint64_t *states, int64_t pitch);
 
-/* Folds a tile whose rows are contiguous labels (row_stride 1), each into the states of its group: label i is of group
- * group[i]. Where eight labels from a multiple of eight on are of one group g, group of the first may be ~g. Eight
- * lanes are folded at a time: where there are fewer, the last one enters states that nobody uses, too. The states of
- * group g begin at states[g * apart]. Means are only added up: the caller counts labels. */
+/* Folds a tile whose rows are contiguous labels (row_stride 1), each into the states of its group. Row i is of group
+ * group[i]; where eight rows from a multiple of eight on are all of group g, the first of these entries may be ~g, and
+ * the eight are then folded at once. Eight lanes are folded at a time: where fewer are left, the last one also enters
+ * states that nobody uses. The states of group g begin at states[g * apart]. Of means only the sums are folded: the
+ * caller counts labels. */
 typedef void ndr_fold_turned(const ndr_tile *tile, const int32_t *group, int64_t apart, uint64_t *states);
 
 /* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
@@ -167,7 +168,7 @@ typedef struct ndr_isa {
   ndr_fold *along[NDR_DTYPE_COUNT][NDR_OP_COUNT];
   /* NULL where there is none; NaN elements count. */
   ndr_fold_lists *listed[NDR_DTYPE_COUNT][NDR_OP_COUNT];  /* [dtype][op] */
-  ndr_fold_turned *turned[NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* of the same */
+  ndr_fold_turned *turned[NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* where `listed` has one */
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_turn *turn[5];                                      /* the same; NULL: there is none */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
@@ -201,7 +202,7 @@ const ndr_isa *ndr_isa_here(void);
  * kernels are exact enough for the result. Only logsumexp computes in less than f64. */
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
 
-/* Whether there are kernels of fold/across/listed.h and turned.h. */
+/* Whether there are kernels of fold/across/listed.h and fold/across/turned.h. */
 bool ndr_op_is_listed(ndr_op op, ndr_dtype dtype);
 
 #endif

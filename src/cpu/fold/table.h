@@ -318,17 +318,18 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
-#define GROUP_KERNELS(kind, name)                                                                                      \
+/* The kernels of listed.h or turned.h, by `kind`. */
+#define LABEL_KERNELS(kind, name)                                                                                      \
   {                                                                                                                    \
     [NDR_SUM] = across_##kind##_sum_##name, [NDR_MEAN] = across_##kind##_mean_##name,                                  \
     [NDR_NORM2] = across_##kind##_norm2_##name, [NDR_MIN] = across_##kind##_min_##name,                                \
     [NDR_MAX] = across_##kind##_max_##name                                                                             \
   }
-#define KERNELS_OF_GROUPS(kind)                                                                                        \
+#define LABEL_DTYPES(kind)                                                                                             \
   {                                                                                                                    \
-    [NDR_I32] = GROUP_KERNELS(kind, i32), [NDR_I64] = GROUP_KERNELS(kind, i64), [NDR_U32] = GROUP_KERNELS(kind, u32),  \
-    [NDR_U64] = GROUP_KERNELS(kind, u64), [NDR_F16] = GROUP_KERNELS(kind, f16),                                        \
-    [NDR_BF16] = GROUP_KERNELS(kind, bf16), [NDR_F32] = GROUP_KERNELS(kind, f32), [NDR_F64] = GROUP_KERNELS(kind, f64) \
+    [NDR_I32] = LABEL_KERNELS(kind, i32), [NDR_I64] = LABEL_KERNELS(kind, i64), [NDR_U32] = LABEL_KERNELS(kind, u32),  \
+    [NDR_U64] = LABEL_KERNELS(kind, u64), [NDR_F16] = LABEL_KERNELS(kind, f16),                                        \
+    [NDR_BF16] = LABEL_KERNELS(kind, bf16), [NDR_F32] = LABEL_KERNELS(kind, f32), [NDR_F64] = LABEL_KERNELS(kind, f64) \
   }
 
 #define ACROSS_COMPLEX(name)                                                                                           \
@@ -392,8 +393,8 @@ static const ndr_isa isa = {
                [NDR_F64] = ACROSS_KERNELS(f64),
                [NDR_C64] = ACROSS_COMPLEX(c64),
                [NDR_C128] = ACROSS_COMPLEX(c128)},
-    .listed = KERNELS_OF_GROUPS(listed),
-    .turned = KERNELS_OF_GROUPS(turned),
+    .listed = LABEL_DTYPES(listed),
+    .turned = LABEL_DTYPES(turned),
     .along = {[NDR_BOOL] = {ALONG_TRUTH(u8)},
               [NDR_I8] = {ALONG_SHORT(i8)},
               [NDR_I16] = {ALONG_SHORT(i16)},

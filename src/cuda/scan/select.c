@@ -16,25 +16,20 @@ static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernel
   return NDR_OK;
 }
 
-/* In memory that is lent, and so 0, and is left so for whoever it is lent to next. */
-static ndr_status launch_in_zeros(ndr_select_plan *plan, const cudaKernel_t *kernels, int id, cudaStream_t stream) {
+/* Kernels whose tiles post totals begin with words that are 0: their workspace is lent, and is cleared for whoever it
+ * is lent to next. Others take any memory. */
+static ndr_status launch_in_workspace(ndr_select_plan *plan, const cudaKernel_t *kernels, int id, cudaStream_t stream) {
+  const bool lent = plan->posted_bytes > 0;
   void *workspace;
-  NDR_TRY(ndr_cuda_lend(id, plan->workspace, stream, &workspace));
+  NDR_TRY((lent ? ndr_cuda_lend : ndr_cuda_allocate)(id, plan->workspace, stream, &workspace));
   ndr_select_plan_place(plan, workspace);
   ndr_status status = launch(plan, kernels, stream);
-  if (status == NDR_OK && cudaMemsetAsync(workspace, 0, plan->workspace, stream) != cudaSuccess)
+  if (lent && status == NDR_OK && cudaMemsetAsync(workspace, 0, plan->workspace, stream) != cudaSuccess)
     status = ndr_cuda_fail(cudaGetLastError(), "cudaMemsetAsync");
-  ndr_cuda_take_back(id, workspace, status == NDR_OK, stream);
-  return status;
-}
-
-/* In memory of any content, where no block waits for another. */
-static ndr_status launch_anywhere(ndr_select_plan *plan, const cudaKernel_t *kernels, int id, cudaStream_t stream) {
-  void *workspace;
-  NDR_TRY(ndr_cuda_allocate(id, plan->workspace, stream, &workspace));
-  ndr_select_plan_place(plan, workspace);
-  ndr_status status = launch(plan, kernels, stream);
-  ndr_cuda_release(id, workspace, stream);
+  if (lent)
+    ndr_cuda_take_back(id, workspace, status == NDR_OK, stream);
+  else
+    ndr_cuda_release(id, workspace, stream);
   return status;
 }
 
@@ -46,7 +41,7 @@ static ndr_status run(ndr_select_plan *plan, int id, int64_t *count, cudaStream_
     return NDR_OK;
   }
   for (int i = 0; i < plan->count; i++) NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], &kernels[i]));
-  return (plan->posted_bytes ? launch_in_zeros : launch_anywhere)(plan, kernels, id, stream);
+  return launch_in_workspace(plan, kernels, id, stream);
 }
 
 ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,

@@ -1,4 +1,4 @@
-/* What angles the coordinates of a dim are. One rule for all that looks for longitudes or latitudes. */
+/* What angles the coordinates of a dim are: the one rule for all code that looks for longitudes or latitudes. */
 #ifndef NDR_H5_CF_SCALE_ANGLE_H
 #define NDR_H5_CF_SCALE_ANGLE_H
 
@@ -11,11 +11,11 @@ typedef struct ndr_scale_angle {
   double radians;        /* how many radians one unit is; without units those of a degree; 0: the units are no angle */
 } ndr_scale_angle;
 
-/* Reads what the scale of dim d is. `units`: its attribute, or NULL. Called inside the lock. */
+/* Reads what angles the scale of dim d has. `units`: its attribute, or NULL. Called inside the lock. */
 ndr_status ndr_scale_angle_read(const ndr_h5_dataset *dataset, int d, hid_t scale, const char *units,
                                 ndr_scale_angle *angle);
 
-/* After how many units longitudes begin again: 360 or 2 pi; 0 for all that is no longitude. */
+/* After how many units longitudes begin again: 360 or 2 pi; 0 for what is no longitude. */
 double ndr_scale_angle_turn(const ndr_scale_angle *angle);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "core/status.h"
 
-enum { MOST_TEXT = 160 };
+enum { MOST_TEXT = 160, UNITS_TEXT = 48 };
 
 typedef struct {
   bool point;         /* one number, not an interval */
@@ -53,22 +53,27 @@ static const char *hint_at_indices(const ndr_value_axis *axis, const char *text)
   return axis->time && small ? "; indices have no name before them, as [0:12] of the first dim" : "";
 }
 
+/* Writes " hPa", or nothing. */
+static void write_units(const ndr_value_axis *axis, char text[UNITS_TEXT]) {
+  snprintf(text, UNITS_TEXT, "%s%.40s", axis->units ? " " : "", axis->units ? axis->units : "");
+}
+
 static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text, const char *doubt) {
   double ends[2];
-  char least[NDR_TIME_CHARS], most[NDR_TIME_CHARS];
+  char least[NDR_TIME_CHARS], most[NDR_TIME_CHARS], units[UNITS_TEXT];
   if (!find_ends(axis, &ends[0], &ends[1]))
     return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has no values", axis->name, text, axis->name);
   write_value(axis, ends[0], least);
   write_value(axis, ends[1], most);
+  write_units(axis, units);
   char hint[NDR_RANGE_DOUBT + 40] = "";
   size_t digits = strspn(text, "0123456789");
   bool month = digits == 6 && strncmp(text + 4, "01", 2) >= 0 && strncmp(text + 4, "12", 2) <= 0;
   if (axis->time && month && (!text[digits] || text[digits] == ':'))
     snprintf(hint, sizeof hint, "; %.6s is a year, and a month is written %.4s-%.2s", text, text, text + 4);
   if (*doubt) snprintf(hint, sizeof hint, "; turns do not count, as %s", doubt);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%.40s%s%s", axis->name, text, axis->name,
-                  least, most, axis->units ? " " : "", axis->units ? axis->units : "", hint,
-                  hint_at_indices(axis, text));
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s%s%s%s", axis->name, text, axis->name,
+                  least, most, units, hint, hint_at_indices(axis, text));
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -163,14 +168,14 @@ static bool goes_round_again(const ndr_value_axis *axis, double least, double mo
   return most - least > axis->turn + tolerance(axis, axis->turn);
 }
 
-/* An end that is hardly meant as a longitude; else 0. */
+/* An end that is hardly meant as a longitude, as it is more than two turns; 0 if neither end is. */
 static double find_far_end(const ndr_value_axis *axis, const range *r) {
   if (fabs(r->least) > 2 * axis->turn) return r->least;
   return fabs(r->most) > 2 * axis->turn ? r->most : 0;
 }
 
-/* Writes why the ends of a range, as they are read, do not count modulo a turn, if they are not just two places on the
- * axis. */
+/* Writes why the ends of a range do not count modulo a turn (ndr_index_runs.doubt); "" if they do, or if both lie on
+ * the axis in order, where turns make no difference. The range is as it was read, not yet settled. */
 static void write_doubt(const ndr_value_axis *axis, const range *r, char text[NDR_RANGE_DOUBT]) {
   double least, most;
   *text = 0;
@@ -178,9 +183,11 @@ static void write_doubt(const ndr_value_axis *axis, const range *r, char text[ND
   if (axis->other_units)
     snprintf(text, NDR_RANGE_DOUBT, "the units '%.40s' of %.60s are not those of longitudes", axis->other_units,
              axis->name);
-  else if (axis->turn > 0 && !r->point && goes_round_again(axis, least, most))
+  else if (axis->turn == 0 || r->point)
+    return;
+  else if (goes_round_again(axis, least, most))
     snprintf(text, NDR_RANGE_DOUBT, "%.60s goes more than once round", axis->name);
-  else if (axis->turn > 0 && !r->point && find_far_end(axis, r) != 0)
+  else if (find_far_end(axis, r) != 0)
     snprintf(text, NDR_RANGE_DOUBT, "%.9g is more than two of them", find_far_end(axis, r));
 }
 
@@ -259,12 +266,13 @@ static bool find_neighbours(const ndr_value_axis *axis, const range *r, double *
 
 static ndr_status fail_between(const ndr_value_axis *axis, const range *r, const char *text, const char *doubt) {
   double ends[2] = {0, 0};
-  char before[NDR_TIME_CHARS], behind[NDR_TIME_CHARS];
+  char before[NDR_TIME_CHARS], behind[NDR_TIME_CHARS], units[UNITS_TEXT];
   if (!find_neighbours(axis, r, &ends[0], &ends[1])) return fail_nothing(axis, text, doubt);
   write_value(axis, ends[0], before);
   write_value(axis, ends[1], behind);
-  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s%s%.40s, and nothing in between", axis->name,
-                  text, axis->name, before, behind, axis->units ? " " : "", axis->units ? axis->units : "");
+  write_units(axis, units);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has %s and %s%s, and nothing in between", axis->name, text,
+                  axis->name, before, behind, units);
 }
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */

@@ -23,15 +23,15 @@ typedef struct ndr_index_run {
   double shift;
 } ndr_index_run;
 
-enum { NDR_RANGE_DOUBT = 160 };
+enum { NDR_RANGE_DOUBT = 160 }; /* characters, with the 0 */
 
 /* What is found: a run, or two of a longitude axis whose seam is within the range, in the order that makes one axis of
  * them. */
 typedef struct ndr_index_runs {
   int count;
   ndr_index_run run[2];
-  /* Why turns do not count, where that matters: a range of longitudes reaches beyond the axis, or its ends are
-   * in reverse. Else "". */
+  /* Why turns do not count for a range of longitudes that reaches beyond the axis, or goes from a greater number to a
+   * smaller one; else "". The end of a sentence: "turns do not count, as ...". */
   char doubt[NDR_RANGE_DOUBT];
 } ndr_index_runs;
 

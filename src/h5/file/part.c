@@ -44,8 +44,8 @@ static bool is_joined(const ndr_h5_dataset *dataset, int d) {
          count == 1 && dims[0] == d;
 }
 
-/* Says what is selected if that is hardly what was meant. The file is named, not the dataset: all of its datasets have
- * that axis. */
+/* Says what a range selects if turns do not count. The sentence names the file, not the dataset, so that it is the same
+ * for all datasets that have the axis, and is said once. */
 static void tell_doubt(ndr_h5_dataset *dataset, const ndr_value_axis *axis, const ndr_selection *s,
                        const ndr_index_runs *runs) {
   const ndr_index_run *run = &runs->run[0];

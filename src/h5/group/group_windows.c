@@ -12,7 +12,7 @@
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)
 
-/* What is known of coordinates by what angles they are. */
+/* What is known of coordinates that are angles. */
 typedef struct {
   double most; /* none is beyond it on either side: the latitude of a pole, else infinity */
   double turn; /* of longitudes, else 0 */

@@ -14,14 +14,15 @@ static const char *settle(const ndr_axis *a) {
                               : "files of a series have the same coordinates along its other dims";
 }
 
+/* Whether the nine digits by which messages write a number are all of it. */
 static bool is_short(double value) {
   char text[NDR_TIME_CHARS];
   snprintf(text, sizeof text, "%.9g", value);
   return strtod(text, NULL) == value;
 }
 
-/* Names the part that has one order in all files, if b has the longitudes of a from its index `start` on. It reaches a
- * hundredth of a step beyond them, unless both files have the ends as they are written. */
+/* Names the part that has one order in both files, where the longitudes of a begin at index `start` of b. It reaches a
+ * hundredth of a step beyond them, unless both files have exactly the numbers that are written. */
 static void write_part(const ndr_axis *a, const ndr_axis *b, int64_t start, const char *dim, char *text, size_t size) {
   const int64_t last = a->dataset->info.shape[a->d] - 1;
   const double first = a->values[0], end = a->values[last];

@@ -46,7 +46,7 @@ bool ndr_axis_dates_alike(const ndr_axis *a, const ndr_axis *b, int64_t i);
  * longitudes by whole turns as well. Does not compare calendars and units. */
 bool ndr_axis_same_place(const ndr_axis *a, int64_t i, const ndr_axis *b, int64_t k);
 
-/* If b has the longitudes of a, as many, in the same order, but begins at another one: which of b's is the first of a.
+/* If b has the longitudes of a, in the same order, but begins at another one: the index in b of the first one of a.
  * Else 0. */
 int64_t ndr_axis_find_rotation(const ndr_axis *a, const ndr_axis *b);
 

@@ -7,7 +7,8 @@
  *   GROW(s, v)        a register of accumulators s with the elements v added
  *   MEET(a, b)        registers of accumulators joined
  *   MERGE             the join of states
- *   COUNTED           1: a second word of the state counts the elements, as f64 */
+ *   COUNTED           1: a second word of the state counts the elements, as f64
+ *   LISTED, TURNED    if defined, the names of kernels of listed.h and turned.h that are made of the same */
 static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
   i64x8 present;

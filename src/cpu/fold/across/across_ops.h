@@ -7,7 +7,8 @@
  *   LOAD_REAL                      how they are loaded as f64
  *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes
  *   NARROW                         if defined, narrow.h has the sums, means and extremes
- *   TURN                           if defined, there are kernels of listed.h and turned.h, too */
+ *   TURN                           if defined, there are kernels of listed.h and turned.h, too: the function of turn.h
+ *                                  for the elements */
 #define PLUS(a, b) ((a) + (b))
 
 #ifndef NARROW

@@ -1,8 +1,10 @@
-/* Transposes eight elements of each of eight lanes: to[8 * i + l] becomes lane[l][at + i]. What kernels load of it at a
- * time is stored at once, because a load that spans several stores waits for all of them. */
+/* Template: transposes eight elements of each of eight lanes: turn_eight_BITS(lane, at, to) sets to[8 * i + l] to
+ * lane[l][at + i]. Stores are as wide as the loads by which kernels read `to`, because a load that spans several stores
+ * waits for all of them. */
 
-/* Transposes squares of `side` lanes, each a vector of 16 bytes: interleaves the vectors of the first half of the lanes
- * with those of the second, log2 side times. LOW and HIGH are the shuffles that interleave first and last halves. */
+/* Transposes squares of `side` lanes, of which each is a vector of 16 bytes: interleaves the vectors of the first half
+ * of the lanes with those of the second half, log2 side times. LOW and HIGH are the shuffles that interleave the first
+ * halves of two vectors, and their last halves. */
 #define TURN_BY_SQUARES(bits, side, LOW, HIGH)                                                                         \
   INLINE void turn_eight_##bits(const void *const *lane, int64_t at, uint##bits##_t *to) {                             \
     typedef uint##bits##_t __attribute__((vector_size(16))) vector;                                                    \

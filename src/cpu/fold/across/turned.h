@@ -1,9 +1,12 @@
-/* Template: folds contiguous labels of eight lanes at a time, which are outputs, into the states of their groups. Eight
- * labels of one group are folded along each lane, as in across.h. Others are transposed and added one after the other.
- * From
+/* Template: folds contiguous labels into the states of their groups, of eight lanes at a time, which are outputs
+ * (ndr_fold_turned). Eight labels that `group` marks as of one group are folded along each lane, as in across.h. Other
+ * eights are transposed, and what is left over is copied: each label then has a row of eight lanes, which is added to
+ * the states of its group. From
  *   TURNED                                     the name of the function
  *   TURN                                       the function of turn.h for the elements
  *   ELEMENT, WORDS, LOAD, START, GROW, MEET    see across.h */
+
+/* Adds row k of `turned`, label i + k, to the states of its group. */
 #define ADD_LABEL(k)                                                                                                   \
   do {                                                                                                                 \
     uint64_t *const state = of_lane + group[i + (k)] * apart;                                                          \

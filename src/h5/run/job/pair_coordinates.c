@@ -214,8 +214,8 @@ static void write_values(const axes *a, int64_t k, int64_t step, char own[VALUE_
   }
 }
 
-/* Whether the part [lon=FROM:TO] of the array has the dataset's order. Not for labels of which only a part is paired.
- */
+/* Whether the array has the dataset's longitudes but begins at another one: a part [lon=FROM:TO] then has the dataset's
+ * order. False for labels of which only a part is paired. */
 static bool is_rotated(const axes *a) {
   return steps_of(&a->own) > 0 && step_of(a, 0, false) == 0 && ndr_axis_find_rotation(&a->own, &a->other) > 0;
 }

@@ -71,8 +71,8 @@ static ndr_status check_calendars(const ndr_h5_groups *own, const ndr_h5_groups 
                   ndr_calendar_name(a), ndr_calendar_name(b));
 }
 
-/* The dates of a climatology are of the years that it is over. CDO 2.1.1's yseasmean now and then writes times of
- * random years, 100,000 years away and more, for two of its seasons; these are then found in any season. */
+/* The times of a climatology lie within the years that it is made of. CDO 2.1.1's yseasmean now and then gives two of
+ * its seasons times of random years, 100,000 years away and more, which may lie in any season. */
 static ndr_status check_span(const ndr_h5_groups *own) {
   const double year = 365.2425 * 86400e6 / (double)own->units.unit, most_years = 10000;
   double first = INFINITY, last = -INFINITY;

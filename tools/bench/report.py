@@ -186,7 +186,9 @@ def files_block(name):
     rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][name]:.2f}" if name in row["seconds"] else "" for name in shown] +
             [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
     return (table(["job", "MiB", *(FILES_COLUMNS[name] for name in shown), "peak MiB"], rows) +
-            "\n\nSeconds, the best of several runs from a warm page cache; MiB of the packed elements; peak memory of h5gpured. "
+            "\n\nSeconds from a warm page cache, h5gpured's the best of several runs, of the others fewer where they take long"
+            f"{'; CDO with one thread or all cores, whichever is faster' if any('cdo_threads' in row for row in taken) else ''}; MiB of the "
+            "packed elements; peak memory of h5gpured. "
             f"{files_ratios(taken)}. {files_machines(record)}")
 
 

@@ -32,11 +32,11 @@
  * of the rate of the plain reduction; groups of nine such rows at 0.6 to 0.8. Where labels lie along the fastest dim,
  * and another dim has 8 elements or more, a table serves all of a row's labels that are in more pieces than one. Sums
  * of f32 by 12 to 366 groups of 8,760 labels in no order, by months, and by zones of a map run at about 0.8 to 1 of the
- * plain rate, by 10,000 groups at 0.65. Integers of 8 and 16 bits, complex numbers, skip_nan, and other operators than
- * sum, mean, norm2, min and max are slower: elements are copied, unless runs of labels are long. argmin and argmax,
- * which take runs one by one, run at 0.15. The table is part of the plan, and is for up to 16,384 groups. It takes
- * about 8 bytes a label where nothing is copied, else up to 32. The workspace has, for each thread, the states
- * of all groups for 8 to 64 outputs, twice. Elsewhere, and for masks, weights and operators of one's own, elements are
+ * plain rate, by 10,000 groups at about half. Integers of 8 and 16 bits, complex numbers, skip_nan, and other operators
+ * than sum, mean, norm2, min and max are slower: elements are copied, unless runs of labels are long. argmin and
+ * argmax, which take runs one by one, run at 0.15. The table is part of the plan, and is for up to 16,384 groups. It
+ * takes about 8 bytes a label where nothing is copied, else up to 32. The workspace has, for each thread, the states of
+ * all groups for 8 to 64 outputs, twice. Elsewhere, and for masks, weights and operators of one's own, elements are
  * copied group by group, in blocks, at about a third to a half of the plain rate, in memory that each thread allocates.
  *
  * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a

@@ -116,6 +116,8 @@ static void choose_tile(ndr_labels *nest, const ndr_canonical *problem) {
     lanes *= 2;
   nest->lanes = ndr_least(ndr_cuts(ndr_cuts(nest->extent, ndr_cuts(nest->extent, lanes)), least) * least, nest->extent);
   if (nest->eights) nest->lanes = ndr_cuts(nest->lanes, EIGHTS) * EIGHTS;
+  while (nest->turned && !nest->lanes_kept && nest->lanes > EIGHTS && nest->extent % nest->lanes != 0)
+    nest->lanes -= EIGHTS; /* labels are counted for all lanes alike */
   int64_t tile = (nest->eights ? EIGHTS_TILE_BYTES : TILE_BYTES) / (nest->lanes * bytes);
   nest->section = ndr_most(nest->eights ? 16 : 64, ndr_least(SECTION, tile / 16 * 16));
   if (nest->turned) nest->section = TURNED_SECTION;

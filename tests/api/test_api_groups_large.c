@@ -157,6 +157,30 @@ START_TEST(means_of_few_long_rows) {
 }
 END_TEST
 
+/* Means over rows, too, any number of them: each label counts once for each row. */
+START_TEST(means_over_any_number_of_rows) {
+  enum { MOST_ROWS = 200, COLUMNS = 101, COUNT = 30 };
+  rng random = {test_seed() + 13};
+  int32_t values[COLUMNS];
+  float *elements = malloc(sizeof *elements * MOST_ROWS * COLUMNS), means[COUNT];
+  int64_t columns[] = {COLUMNS}, results[] = {COUNT};
+  ndr_groups *groups;
+  for (int i = 0; i < COLUMNS; i++) values[i] = i < COUNT ? i : (int32_t)rng_between(&random, 0, COUNT - 1);
+  for (int64_t i = 0; i < MOST_ROWS * COLUMNS; i++) elements[i] = (float)values[i % COLUMNS];
+  DLTensor labels = ndr_tensor(values, NDR_I32, 1, columns), result = ndr_tensor(means, NDR_F32, 1, results);
+  assert_ok(ndr_groups_create(&groups, &labels, COUNT));
+  for (int64_t rows = 1; rows <= MOST_ROWS; rows++) {
+    int64_t shape[] = {rows, COLUMNS};
+    DLTensor array = ndr_tensor(elements, NDR_F32, 2, shape);
+    assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_MEAN, &result, NDR_OPTIONS(.groups = groups, .group_dim = 1)));
+    for (int g = 0; g < COUNT; g++)
+      ck_assert_msg(means[g] == (float)g, "%lld rows: %g of %d", (long long)rows, (double)means[g], g);
+  }
+  ndr_groups_destroy(groups);
+  free(elements);
+}
+END_TEST
+
 /* Every group has a label; the others are of any group or of none, each `least` to `most` times. */
 static void label_in_runs(rng *random, int32_t *labels, int64_t length, int64_t count, int64_t least, int64_t most) {
   for (int64_t at = 0, group = 0, end; at < length; at = end, group++) {
@@ -341,7 +365,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("large groups");
   suite_case(suite, "scattered", 120, scattered_labels_of_large_arrays, rows_of_groups_are_converted,
-             threads_do_not_change_bits, means_of_few_long_rows, groups_are_as_if_alone, named_rows_are_no_run,
-             descriptions_list_the_first_labels_only, NULL);
+             threads_do_not_change_bits, means_of_few_long_rows, means_over_any_number_of_rows, groups_are_as_if_alone,
+             named_rows_are_no_run, descriptions_list_the_first_labels_only, NULL);
   return suite_run(suite);
 }

@@ -142,6 +142,28 @@ def check_sources_by_groups(folder):
     assert errors == "h5gpured: a.nc:/x: --with a.nc:/normal: its month[2] is 3.5, which is no month\n", errors
 
 
+def check_dims_called_as_groups(folder):
+    """An array whose dim is called month is of groups, and not of the dim that lies at its place, as long as that or not."""
+    with h5py.File(folder.file("a.nc"), "w") as file:
+        time = make_scale(file, "time", np.arange(24) * 30.5 + 10, units="days since 2001-01-01")
+        lon, lat = make_scale(file, "lon", np.arange(12) * 30.0, units="degrees_east"), make_scale(file, "lat", np.arange(3.0))
+        month = make_scale(file, "month", np.arange(1.0, 13))
+        for name, scales in (("x", (time, lon)), ("y", (time, lat)), ("normal", (month,))):
+            file[name] = np.ones([len(scale) for scale in scales])
+            for d, scale in enumerate(scales):
+                file[name].dims[d].attach_scale(scale)
+    own = "an operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / a' --with w=/normal"
+    for name, along in (("x", "lon"), ("y", "lat")):
+        lies = f"a.nc:/normal: its dim 0 (month) would lie along the dataset's dim 1 ({along}); "
+        for words, said in ((["--where", "/normal"], f"--where {lies}--where m --with m=/normal"),
+                            (["--where", "m > 0", "--with", "m=/normal"], f"--where {lies.rstrip()}"),
+                            (["--weights", "/normal"], f"--weights: the dims of /normal are not among its dims, in order; {own}")):
+            errors = folder.run(f"a.nc:/{name}", "-d", "time", "--op", "mean", *words, status=1)[1]
+            pairs = "" if "--weights" in words else " pairs groups, such as months"
+            assert errors == f"h5gpured: a.nc:/{name}: {said} --pair-by DIM:KEY{pairs}\n", errors
+    folder.run("a.nc:/x", "-d", "time", "--op", "mean", "--where", "/normal", "--pair-by-number")
+
+
 def check_json(folder):
     """It says what the attributes of files say."""
     make_inputs(folder)

@@ -106,6 +106,32 @@ START_TEST(a_number_is_the_nearest) {
 }
 END_TEST
 
+START_TEST(of_two_longitudes_as_near_the_eastern_one_counts) {
+  ndr_value_axis lon = longitudes(36, 0, 10);
+  check(&lon, "355", 0, 1, 0);
+  check(&lon, "-5", 0, 1, 0);
+  check(&lon, "345", 35, 1, 0);
+  lon = longitudes(36, -180, 10);
+  check(&lon, "355", 18, 1, 0);
+  check(&lon, "175", 0, 1, 0);
+  lon = longitudes(36, 350, -10);
+  check(&lon, "355", 35, 1, 0);
+  lon = longitudes(37, 0, 10); /* has 0 and 360 */
+  check(&lon, "0", 0, 1, 0);
+  check(&lon, "360", 36, 1, 0);
+}
+END_TEST
+
+START_TEST(a_longitude_is_no_other_on_an_axis_that_goes_round_again) {
+  ndr_value_axis lon = longitudes(70, 0, 10);
+  ndr_index_runs runs;
+  check(&lon, "30", 3, 1, 0);
+  check(&lon, "390", 39, 1, 0);
+  check(&lon, "-7", 0, 1, 0);
+  assert_fails(find(&lon, "-20", &runs), NDR_ERR_DIMS, "from 0 to 690; turns do not count, as lon goes more than once");
+}
+END_TEST
+
 START_TEST(missing_values_are_not_found) {
   ndr_value_axis axis = axis_of("x", 6, 0, 1);
   ndr_index_runs runs;
@@ -430,7 +456,9 @@ int main(void) {
              a_number_is_the_nearest, missing_values_are_not_found, what_is_no_range_is_refused, NULL);
   suite_case(suite, "longitudes", 60, longitudes_go_on_over_the_seam, a_meridian_that_is_there_twice_is_kept_once,
              a_region_has_a_seam_only_where_it_goes_round, why_turns_do_not_count_is_said,
-             all_longitudes_are_all_of_a_region, a_region_is_not_joined_over_the_seam, any_longitudes, NULL);
+             all_longitudes_are_all_of_a_region, a_region_is_not_joined_over_the_seam,
+             of_two_longitudes_as_near_the_eastern_one_counts, a_longitude_is_no_other_on_an_axis_that_goes_round_again,
+             any_longitudes, NULL);
   suite_case(suite, "dates", 60, a_date_is_the_whole_period_that_it_names, dates_are_of_the_axis_s_calendar, any_dates,
              NULL);
   return suite_run(suite);

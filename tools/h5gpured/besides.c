@@ -173,10 +173,8 @@ static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset *
 
 /* Who writes 'month == 7' looks for groups. */
 static const char *key_hint(const char *name, char hint[64]) {
-  static const char *const keys[] = {"month", "season", "year", "day", "dayofyear", "hour"};
   hint[0] = 0;
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (strcmp(name, keys[i]) == 0) snprintf(hint, 64, "; --by DIM:%s makes groups of times", name);
+  if (names_groups(name)) snprintf(hint, 64, "; --by DIM:%s makes groups of times", name);
   return hint;
 }
 

@@ -77,6 +77,12 @@ const named_value *find_with(const h5gpured_options *options, const char *name, 
 /* Whether the condition or the operator reads array i by its name. */
 bool besides_is_read_by(const besides *b, int i, ndr_op op);
 
+/* Whether a name is that of groups of times, as xarray calls the dim of a climatology "month". */
+bool names_groups(const char *name);
+
+/* Complains of the first `length` characters of an error, and says how weights of groups are paired. Returns false. */
+bool fail_weights_of_groups(const h5gpured_options *options, int length, const char *error);
+
 /* Complains of the library's last error, and returns false. If the error is that a mask or weights could be paired by
  * groups, says how: given as an array of --with. */
 bool besides_fail(const h5gpured_options *options, const besides *b);

@@ -53,6 +53,21 @@ bool search_is_of_groups(const search *s, const ndr_h5_dataset *array) {
   return is;
 }
 
+bool names_groups(const char *name) {
+  static const char *const keys[] = {"month", "season", "year", "day", "dayofyear", "hour"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(name, keys[i]) == 0) return true;
+  return false;
+}
+
+bool fail_weights_of_groups(const h5gpured_options *options, int length, const char *error) {
+  complain(
+      "%.*san operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / a' "
+      "--with w=%s --pair-by DIM:KEY",
+      length, error, options->weights);
+  return false;
+}
+
 bool besides_fail(const h5gpured_options *options, const besides *b) {
   static const char hint[] = "ndr_h5_operand.groups pairs groups";
   const char *error = ndr_last_error(), *end = strstr(error, hint);
@@ -62,9 +77,7 @@ bool besides_fail(const h5gpured_options *options, const besides *b) {
   if (end && mask && strstr(error, "operand where "))
     complain("%.*s--where m --with m=%s --pair-by DIM:KEY pairs groups, such as months", length, error, options->where);
   else if (end && strstr(error, "operand weights "))
-    complain("%.*san operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / "
-             "a' --with w=%s --pair-by DIM:KEY",
-             length, error, options->weights);
+    fail_weights_of_groups(options, length, error);
   else
     fail();
   return false;

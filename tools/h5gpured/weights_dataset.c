@@ -76,6 +76,27 @@ static bool pair_by_name(const ndr_h5_info *info, const ndr_h5_info *own, int *d
   return true;
 }
 
+static bool has_dim_of_groups(const ndr_h5_info *own) {
+  for (int i = 0; i < own->ndim; i++)
+    if (own->dim_names[i] && names_groups(own->dim_names[i])) return true;
+  return false;
+}
+
+/* What weights are of dims that the dataset does not have; those of groups can be paired all the same. */
+static bool fail_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *own) {
+  static const char said[] = "%s: --weights: the dims of %s are not among its dims, in order%s";
+  const int length = snprintf(NULL, 0, said, where, options->weights, "; ");
+  char *text = has_dim_of_groups(own) ? malloc((size_t)length + 1) : NULL;
+  if (!text) {
+    complain(said, where, options->weights, "");
+    return false;
+  }
+  snprintf(text, (size_t)length + 1, said, where, options->weights, "; ");
+  fail_weights_of_groups(options, length, text);
+  free(text);
+  return false;
+}
+
 static bool pair_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
                       const ndr_h5_info *own, weights *w) {
   int others[NDR_MAX_DIMS];
@@ -83,10 +104,8 @@ static bool pair_dims(const h5gpured_options *options, const char *where, const 
   w->tensor.ndim = own->ndim;
   memcpy(w->shape, own->shape, sizeof w->shape);
   if (pair_by_name(info, own, w->dims)) return true;
-  if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
-    complain("%s: --weights: the dims of %s are not among its dims, in order", where, options->weights);
-    return false;
-  }
+  if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others))
+    return fail_dims(options, where, own);
   for (int i = 0; i < own->ndim; i++) {
     if (w->dims[i] == others[i]) continue;
     complain("%s: --weights: %s of %s could be %s or %s", where, weights_dim_text(own, i, called[0]), options->weights,

@@ -183,11 +183,11 @@ static void write_doubt(const ndr_value_axis *axis, const range *r, char text[ND
   if (axis->other_units)
     snprintf(text, NDR_RANGE_DOUBT, "the units '%.40s' of %.60s are not those of longitudes", axis->other_units,
              axis->name);
-  else if (axis->turn == 0 || r->point)
+  else if (axis->turn == 0)
     return;
   else if (goes_round_again(axis, least, most))
     snprintf(text, NDR_RANGE_DOUBT, "%.60s goes more than once round", axis->name);
-  else if (find_far_end(axis, r) != 0)
+  else if (!r->point && find_far_end(axis, r) != 0)
     snprintf(text, NDR_RANGE_DOUBT, "%.9g is more than two of them", find_far_end(axis, r));
 }
 
@@ -340,11 +340,9 @@ static ndr_status find_interval(const ndr_value_axis *axis, const range *r, cons
                   axis->name, text, (long long)count, axis->name);
 }
 
-static double distance(const ndr_value_axis *axis, double a, double b) {
-  double apart = fabs(a - b);
-  if (axis->turn == 0) return apart;
-  apart = fmod(apart, axis->turn);
-  return fmin(apart, axis->turn - apart);
+/* How far a lies behind b, of longitudes on the shorter way round: negative to the west. */
+static double distance(double a, double b, double turn) {
+  return turn > 0 ? remainder(a - b, turn) : a - b;
 }
 
 /* How far apart value i and its neighbours are. */
@@ -356,15 +354,22 @@ static double spacing(const ndr_value_axis *axis, int64_t i) {
   return most;
 }
 
+/* Whether value a is a better answer than b to the one that is wanted: nearer, or as near and greater, which is further
+ * east. Of a meridian that the axis has twice, the one that needs no turn. */
+static bool is_nearer(double a, double b, double wanted, double turn) {
+  double of_a = distance(a, wanted, turn), of_b = distance(b, wanted, turn);
+  if (fabs(of_a) != fabs(of_b)) return fabs(of_a) < fabs(of_b);
+  return of_a != of_b ? of_a > of_b : fabs(a - wanted) < fabs(b - wanted);
+}
+
 static ndr_status find_nearest(const ndr_value_axis *axis, double value, const char *text, ndr_index_runs *runs) {
   int64_t best = -1;
-  double least = INFINITY;
-  for (int64_t i = 0; i < axis->count; i++) {
-    double own = distance(axis, axis->values[i], value);
-    if (!(own < least || (own == least && axis->values[i] > axis->values[best]))) continue;
-    best = i;
-    least = own;
-  }
+  double ends[2], turn = axis->turn;
+  if (turn > 0 && find_ends(axis, &ends[0], &ends[1]) && goes_round_again(axis, ends[0], ends[1])) turn = 0;
+  for (int64_t i = 0; i < axis->count; i++)
+    if (isfinite(axis->values[i]) && (best < 0 || is_nearer(axis->values[i], axis->values[best], value, turn)))
+      best = i;
+  const double least = best < 0 ? INFINITY : fabs(distance(axis->values[best], value, turn));
   if (best < 0 || least > spacing(axis, best) + tolerance(axis, value) + tolerance(axis, axis->values[best]))
     return fail_nothing(axis, text, runs->doubt);
   *runs = (ndr_index_runs){.count = 1, .run = {{best, 1, 0}}};

@@ -41,7 +41,8 @@ typedef struct ndr_index_runs {
  *             longitudes from FROM eastwards to TO, over the seam of the axis if need be; shifts make the values lie
  *             between FROM and FROM + turn. Turns count neither on an axis that goes more than once round, nor for
  *             ends of more than two turns: runs->doubt then says so
- *   VALUE     of numbers the nearest one, the greater one of two, which must be no further away than its neighbour is
+ *   VALUE     of numbers the nearest one, the greater one of two, of longitudes the eastern one; it must be no further
+ *             away than its neighbour is. Turns do not count on an axis that goes more than once round
  *
  * Ends on a time axis, and VALUE there, are dates (ndr_date_read) that stand for the whole period that they name. Fails
  * with NDR_ERR_PARSE on text that is none of that, and with NDR_ERR_DIMS if nothing is found, or more than a run. Where

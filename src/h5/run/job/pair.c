@@ -70,21 +70,45 @@ static ndr_status take_dims(ndr_beside *array, const ndr_h5_info *info, const in
   return NDR_OK;
 }
 
-/* Whether both dims have times, so that the array may be a climatology. */
-static bool may_be_of_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d) {
-  return ndr_h5_dates(array, i, 0, NULL, NULL) == NDR_OK && ndr_h5_dates(dataset, d, 0, NULL, NULL) == NDR_OK;
+static bool has_dates(const ndr_h5_dataset *dataset, int d) {
+  return ndr_h5_dates(dataset, d, 0, NULL, NULL) == NDR_OK;
+}
+
+/* Whether dim i of an array is called as groups of times, and none of the dataset's is, but one has dates. */
+static bool is_named_by_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset) {
+  const ndr_h5_info *info = &dataset->info;
+  bool dated = false;
+  if (!ndr_pair_groups_named(array, i)) return false;
+  for (int d = 0; d < info->ndim; d++) {
+    if (info->dim_names[d] && strcmp(info->dim_names[d], array->info.dim_names[i]) == 0) return false;
+    dated |= has_dates(dataset, d);
+  }
+  return dated;
+}
+
+#define PAIRS_GROUPS "; ndr_h5_operand.groups pairs groups, such as months"
+
+/* A dim of groups that has come to lie along another, since the dataset has none of its name. */
+static ndr_status fail_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d,
+                              const char *what) {
+  char called[2][NDR_DIM_TEXT];
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s would lie along the dataset's %s" PAIRS_GROUPS, what,
+                  ndr_dim_text(i, array->info.dim_names, called[0]),
+                  ndr_dim_text(d, dataset->info.dim_names, called[1]));
 }
 
 static ndr_status fail_size(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
   char called[NDR_DIM_TEXT], hint[NDR_PART_HINT] = "";
   const int d = array->dims[i];
   const int64_t has = array->shape[i], wanted = dataset->info.shape[d];
+  if (array->dataset && is_named_by_groups(array->dataset, i, dataset))
+    return fail_groups(array->dataset, i, dataset, d, what);
   if (array->dataset) ndr_coordinates_hint_part(&(ndr_paired_dims){dataset, d, array->dataset, i, NULL}, hint);
   const char *part = *hint ? hint : array->dataset && has > wanted ? "; /PATH[START:STOP] is a part of it" : "";
-  const bool grouped = array->dataset && has < wanted && may_be_of_groups(array->dataset, i, dataset, d);
+  const bool grouped = array->dataset && has < wanted && has_dates(array->dataset, i) && has_dates(dataset, d);
   return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s%s", what, (long long)has,
                   ndr_dim_text(d, dataset->info.dim_names, called), (long long)wanted, part,
-                  grouped ? "; ndr_h5_operand.groups pairs groups, such as months" : "");
+                  grouped ? PAIRS_GROUPS : "");
 }
 
 /* What has size 1 is repeated. */
@@ -119,7 +143,9 @@ static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims 
     if (!reverse) ndr_beside_mirror(array, i);
   }
   array->turned[i] = reverse;
-  return reverse || dims->array->by_number ? NDR_OK : ndr_coordinates_fail(dims, what);
+  if (reverse || dims->array->by_number) return NDR_OK;
+  return is_named_by_groups(dims->array, i, dims->dataset) ? fail_groups(dims->array, i, dims->dataset, dims->d, what)
+                                                           : ndr_coordinates_fail(dims, what);
 }
 
 static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {

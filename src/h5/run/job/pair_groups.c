@@ -23,6 +23,12 @@ static bool has_name(const ndr_beside *array, int i, const char *name) {
   return own && name && strcmp(own, name) == 0;
 }
 
+bool ndr_pair_groups_named(const ndr_h5_dataset *array, int i) {
+  const char *name = array->info.dim_names[i];
+  ndr_group_key key;
+  return name && ndr_group_key_parse(name, &key) && is_plain(key);
+}
+
 /* Whether dim i has the numbers of groups as coordinates, in place of times. */
 static bool is_numbered(const ndr_beside *array, int i, const ndr_h5_groups *groups) {
   return is_plain(groups->key) && has_name(array, i, ndr_group_key_name(groups->key)) &&

@@ -9,6 +9,9 @@
  * is called as their key, as "month", and has their numbers. -1: none is. */
 int ndr_pair_groups_dim(const ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_h5_groups *groups);
 
+/* Whether dim i of an array is called as the numbers of groups, as xarray calls the dim of a climatology "month". */
+bool ndr_pair_groups_named(const ndr_h5_dataset *array, int i);
+
 /* Pairs each step of the dataset with the step of the array's dim i that is of the same group: allocates array->steps,
  * and sets what belongs to it; `groups` must outlive the array. Times of the array are put into groups as the dataset's
  * were. Several in one group are refused, and so is a group of the dataset that the array lacks. So is a step of the

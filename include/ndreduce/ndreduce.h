@@ -53,7 +53,7 @@
  * f16, bf16 and f32 are accumulated in f32 or wider and rounded once. Sums are blockwise: their error does not grow
  * with the length of an axis as a plain loop's does. Results of a plan are bitwise equal from run to run on the same
  * device, whatever the number of threads; so are those of ndreduce(), unless something was measured in between (see
- * plan.h, Measurements).
+ * plan.h, Measurements). Where the array or the results have other strides, the last bits of sums may be others.
  *
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are

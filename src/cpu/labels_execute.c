@@ -6,9 +6,6 @@
 #include "cpu/labels.h"
 #include "cpu/pool.h"
 
-/* Bytes ahead of the labels that the kernels of fold/across/turned.h prefetch. A Zen 5 core reads 28 to 31 GB/s so, a
- * page ahead 25. */
-#define TURNED_AHEAD 1024
 /* Labels that are transposed at a time: their tile lies in the first-level cache. */
 #define GATHERED_LABELS 64
 /* Bytes ahead of the elements of a lane that are prefetched: a page, as in the kernels. */
@@ -22,16 +19,16 @@ typedef struct scratch {
   char *gathered, *converted;
 } scratch;
 
-/* Folds the rows of a section, whose first is the tile's, at most `most` at a time. */
+/* Folds the rows of a section, whose first is the tile's, at most NDR_ROWS at a time. */
 static void fold_runs(const ndr_labels_run *run, const ndr_section *section, const ndr_engine_op *op, ndr_fold *fold,
-                      const ndr_tile *tile, int64_t bytes, int64_t most, uint64_t *states) {
+                      const ndr_tile *tile, int64_t bytes, uint64_t *states) {
   const ndr_labels *nest = run->nest;
   const int32_t *rows = run->sections->order + section->label;
   for (int64_t r = section->run; r < section->end; r++) {
     const ndr_label_run *labels = &run->sections->runs[r];
     for (int64_t left = labels->count, count; left > 0; left -= count, rows += count) {
       ndr_tile part = *tile;
-      part.rows = count = left < most ? left : most;
+      part.rows = count = ndr_least(left, NDR_ROWS);
       if (labels->step) {
         part.data = (const char *)tile->data + rows[0] * tile->row_stride * bytes;
         part.index += rows[0] * tile->index_row;
@@ -82,7 +79,6 @@ static ndr_tile convert(const ndr_labels_run *run, const ndr_section *section, c
 static void fold_eights(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
   const ndr_engine_op *ops = run->ops;
   if (run->nest->turned) {
-    tile->run_ahead = TURNED_AHEAD;
     for (int i = 0; i < run->nest->op_count; i++)
       ops[i].turned(tile, run->sections->group + section->label, run->nest->lanes, memory->states + ops[i].block);
     return;
@@ -107,7 +103,7 @@ static void fold_section(const ndr_labels_run *run, const scratch *memory, const
   }
   for (int i = 0; i < count; i++) {
     if (section->neighbours && ops[i].across)
-      fold_runs(run, section, &ops[i], ops[i].across, tile, run->bytes, NDR_ROWS, memory->states);
+      fold_runs(run, section, &ops[i], ops[i].across, tile, run->bytes, memory->states);
     else
       left++;
   }
@@ -118,8 +114,7 @@ static void fold_section(const ndr_labels_run *run, const scratch *memory, const
     if (view != run->problem->dtype) rows = convert(run, section, tile, view, memory->converted);
     for (end = i; end < count && ops[end].view == view; end++)
       if (!section->neighbours || !ops[end].across)
-        fold_runs(run, section, &ops[end], ops[end].fold, &rows, (int64_t)ndr_dtype_bytes(view), NDR_ROWS,
-                  memory->states);
+        fold_runs(run, section, &ops[end], ops[end].fold, &rows, (int64_t)ndr_dtype_bytes(view), memory->states);
   }
 }
 

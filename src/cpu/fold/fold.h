@@ -40,10 +40,9 @@ typedef struct ndr_tile {
    * that follow in rows_at. 0 <= rows_ahead <= rows. Kernels of factors.h and compare.h look at `ahead` alone: 0 is
    * nothing. */
   int64_t rows_ahead, ahead;
-  int64_t run_ahead; /* bytes ahead of a run's elements that kernels of across.h prefetch; 0: a page */
-  bool cached;       /* the elements were just written, and are in a cache */
-  bool in_f64;       /* no sum may be formed in f32 */
-  bool fresh;        /* states hold nothing yet: store the tile's states instead of merging them */
+  bool cached; /* the elements were just written, and are in a cache */
+  bool in_f64; /* no sum may be formed in f32 */
+  bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
 
 /* The address of a row of elements of `bytes` bytes. */

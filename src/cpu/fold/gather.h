@@ -70,12 +70,10 @@ static void GATHER(far_rows)(const GATHER(element) * from, int64_t row_stride, i
   }
 }
 
-/* Transposes SIDE lanes of SIDE contiguous elements each: interleaves the vectors of the first half of the lanes with
- * those of the second, log2 SIDE times. Stores the first `rows` of the SIDE rows. */
-static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
-                                  int64_t to_stride, int64_t rows) {
-  GATHER(vector) v[SIDE], w[SIDE];
-  for (int i = 0; i < SIDE; i++) LOAD_VECTOR(v[i], from + i * lane_stride);
+/* Transposes SIDE vectors of SIDE elements each: interleaves those of the first half with those of the second, log2
+ * SIDE times. */
+INLINE void GATHER(transpose)(GATHER(vector) * v) {
+  GATHER(vector) w[SIDE];
   for (int round = 1; round < SIDE; round *= 2) {
     for (int i = 0; i < SIDE / 2; i++) {
       w[2 * i] = __builtin_shufflevector(v[i], v[i + SIDE / 2], LOW);
@@ -83,6 +81,14 @@ static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_str
     }
     for (int i = 0; i < SIDE; i++) v[i] = w[i];
   }
+}
+
+/* Transposes SIDE lanes of SIDE contiguous elements each. Stores the first `rows` of the SIDE rows. */
+static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
+                                  int64_t to_stride, int64_t rows) {
+  GATHER(vector) v[SIDE];
+  for (int i = 0; i < SIDE; i++) LOAD_VECTOR(v[i], from + i * lane_stride);
+  GATHER(transpose)(v);
   for (int i = 0; i < SIDE; i++)
     if (i < rows) STORE_VECTOR(to + i * to_stride, v[i]);
 }

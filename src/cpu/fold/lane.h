@@ -187,10 +187,6 @@ static inline bool is_wide_columns(const ndr_tile *tile, int64_t bytes) {
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
 #define AHEAD 4096
 
-static inline int64_t run_ahead(const ndr_tile *tile) {
-  return tile->run_ahead ? tile->run_ahead : AHEAD;
-}
-
 INLINE void prefetch_row(const void *row, size_t bytes) {
   ndr_prefetch((const char *)row + AHEAD, (int64_t)bytes);
 }

@@ -239,8 +239,6 @@
 #define LOAD_REAL load_f64_bf16
 #include "cpu/fold/dtype/half.h"
 
-#include "cpu/fold/across/across_table.h"
-
 #define GATHER(function) gather_8_##function
 #define UNPACK(half) WIDE_UNPACK(half, epi8)
 #define BITS uint8_t
@@ -269,6 +267,9 @@
 #define LOW 0, 2
 #define HIGH 1, 3
 #include "cpu/fold/gather.h"
+
+/* Behind gather.h, whose transpositions it uses. */
+#include "cpu/fold/across/across_table.h"
 
 #include "cpu/fold/factors/masked.h"
 

@@ -13,7 +13,7 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
   i64x8 present;
   first_of_eight(&present, tail);
-  const int64_t full = lanes_with(8, tile, (int64_t)sizeof(ELEMENT)), ahead = run_ahead(tile);
+  const int64_t full = lanes_with(8, tile, (int64_t)sizeof(ELEMENT));
   ALIGNED uint64_t words[2 * NDR_LANES];
   for (int64_t first = 0; first < lanes; first += 8) {
     WORDS row[8], v;
@@ -23,9 +23,9 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
       WORDS s, t;
       EACH_PART(s.part[p] = t.part[p] = (__typeof__(s.part[p])){0} + START)
       int64_t i = 0;
-      __builtin_prefetch((const char *)at + ahead);
+      __builtin_prefetch((const char *)at + AHEAD);
       for (; i + 16 <= whole; i += 16) {
-        ndr_prefetch((const char *)(at + i) + ahead, 16 * sizeof(ELEMENT));
+        ndr_prefetch((const char *)(at + i) + AHEAD, 16 * sizeof(ELEMENT));
         LOAD(&v, at + i, 8);
         EACH_PART(s.part[p] = GROW(s.part[p], v.part[p]))
         LOAD(&v, at + i + 8, 8);

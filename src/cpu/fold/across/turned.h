@@ -17,7 +17,7 @@
   } while (0)
 
 static void TURNED(const ndr_tile *tile, const int32_t *group, int64_t apart, uint64_t *states) {
-  const int64_t lanes = tile->lanes, labels = tile->rows, whole = labels / 8 * 8, ahead = run_ahead(tile);
+  const int64_t lanes = tile->lanes, labels = tile->rows, whole = labels / 8 * 8;
   for (int64_t l = 0; l < lanes; l += 8) {
     uint64_t *const of_lane = states + l;
     const ELEMENT *lane[8];
@@ -26,7 +26,7 @@ static void TURNED(const ndr_tile *tile, const int32_t *group, int64_t apart, ui
     for (int64_t r = 0; r < 8; r++) lane[r] = (const ELEMENT *)tile->data + lower(l + r, lanes - 1) * tile->lane_stride;
     for (int64_t i = 0; i < whole; i += 8) {
       if (i * (int64_t)sizeof(ELEMENT) % 64 == 0)
-        for (int r = 0; r < 8; r++) __builtin_prefetch((const char *)(lane[r] + i) + ahead);
+        for (int r = 0; r < 8; r++) __builtin_prefetch((const char *)(lane[r] + i) + TURNED_AHEAD);
       if (group[i] >= 0) {
         TURN((const void *const *)lane, i, (void *)turned);
 #pragma GCC unroll 8

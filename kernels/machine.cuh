@@ -204,6 +204,11 @@ NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to) {
                : "memory");
 }
 
+/* The same in a slot whose last word has been read. */
+NDR_DEVICE void refill_slot(ndr_posted *slot, const ndr_posted &to) {
+  set_slot(slot, to);
+}
+
 /* What a slot holds by now. */
 NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
   ndr_posted p;

@@ -2,7 +2,9 @@
  *
  *   scan_lines    scan_lines.cuh, family lines: a tile is a stretch of a line, or several whole lines
  *   scan_columns  scan_columns.cuh, family columns: lines that lie side by side
+ *   scan_shifted  scan_shifted.cuh, family columns, too: such lines whose rows do not begin on sectors
  *   scan_bands    scan_bands.cuh, family bands: few such lines, whose rows follow each other
+ *   scan_streams  scan_streams.cuh, family streams: a long line, or very few that lie so
  *
  * This file has what they share.
  *
@@ -111,6 +113,13 @@ template <class NODES> struct scan_operator {
   static NDR_DEVICE void save(const State &s, ndr_word *w) { all::save(s, w); }
   static NDR_DEVICE State load(const ndr_word *w) { return all::load(w); }
 };
+
+/* The value of one element. */
+template <class OP, class T> NDR_DEVICE typename OP::State scan_value(const ndr_scan_params &p, const T &element) {
+  typename OP::value x;
+  x.template set<0>(element);
+  return OP::of(x, p);
+}
 
 /* The unit that elements are copied in which are aligned to BYTES bytes. */
 template <int BYTES> struct scan_unit;

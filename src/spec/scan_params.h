@@ -38,6 +38,15 @@
 #define NDR_SCAN_BAND_ROOM(bytes) (((bytes) + 15) / 16 * 16)
 #define NDR_SCAN_BAND_TOTALS 8
 
+/* Bytes of shared memory for a tile of scan_streams, which begins up to 15 bytes behind a boundary of vectors. */
+#define NDR_SCAN_STREAM_ROOM(bytes) (((bytes) + 15 + 15) / 16 * 16)
+
+/* Columns that a strip of scan_shifted sums, whose results have `bytes` bytes, and vectors of a row of so many bytes,
+ * which begins up to 15 bytes behind a boundary of them; an odd number, so that rows begin in different banks. */
+#define NDR_SCAN_SHIFT_ROOMS 2 /* for tiles: the one that is written, and the next */
+#define NDR_SCAN_SHIFT_COLUMNS(width, bytes) ((width) + NDR_SCAN_SECTOR / (bytes)-1)
+#define NDR_SCAN_SHIFT_VECTORS(bytes) (((bytes) + 15 + 15) / 16 | 1)
+
 /* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
  * total it finds, and one that comes in. Where blocks have whole lines: the one at hand and the next. */
 #define NDR_SCAN_TURNS 4
@@ -71,6 +80,9 @@ typedef struct ndr_scan_param_axis {
  * total or prefix of node n of column c is in posted[((line * nodes + n) * words + w) * columns + c]. Slots are empty
  * before the launch.
  *
+ * Of scan_streams `lines` are those that do not lie side by side. Line l of its lines times columns has a ring of
+ * totals and boxes for what stands before tiles: see there.
+ *
  * Of scan_bands an item is a chunk of all columns of a line, `tile` are a chunk's rows, and `tiles` the chunks of a
  * line; here `lines` are those that do not lie side by side. Word w of the total of chunk n of column c of line l is in
  * totals[((l * tiles + n) * words + w) * columns + c]. */
@@ -79,7 +91,8 @@ typedef struct ndr_scan_params {
   void *result;                      /* where the first place of the first line goes */
   ndr_posted *posted;
   unsigned long long *totals;    /* scan_bands */
-  unsigned long long *taken;     /* items that blocks have taken; NULL: each block has the item of its number */
+  unsigned long long *taken;     /* items that blocks have taken; NULL: each block has the item of its number; of
+                                  * scan_streams taken[1] is how many blocks have begun */
   ndr_scan_divisor lines;        /* how many; of scan_columns: tiles of the same rows */
   ndr_scan_divisor length;       /* elements of a line */
   ndr_scan_divisor column_tiles; /* scan_columns: tiles that lie side by side */
@@ -90,6 +103,7 @@ typedef struct ndr_scan_params {
   int tile_lines;                /* scan_lines: lines of a tile, if a tile has whole ones */
   int tile;                      /* elements of a tile, or of one of its columns; see NDR_SCAN_LEADS, too */
   int pass;                      /* scan_bands: see there */
+  int keepers, ring;             /* scan_streams: blocks that scan nothing; a ring has 2^ring slots */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
   union {
@@ -110,6 +124,7 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
 #define NDR_SCAN_CHAIN 0x8000u      /* each tile waits for the prefix that the one before it posts */
 #define NDR_SCAN_NEAR 0x10000u      /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
+#define NDR_SCAN_SHIFTED 0x80000u   /* scan_columns: the kernel is scan_shifted */
 #define NDR_SCAN_ONE_START 0x20000u /* scan_lines, of whole lines: of a thread's elements at most one begins a line */
 
 /* scan_lines: a tile of whole lines, or the first of a longer one, may begin with elements that are not its own, so

@@ -9,8 +9,8 @@
 #include "support/suite.h"
 
 static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns,
-                                                  &ndr_scan_family_bands, NULL};
-static const char *const names[] = {"lines", "columns", "bands"};
+                                                  &ndr_scan_family_bands, &ndr_scan_family_streams, NULL};
+static const char *const names[] = {"lines", "columns", "bands", "streams"};
 static const struct ndr_scan_calls calls = {families, NULL, NULL};
 static const ndr_backend backend = {.name = "cuda", .scans = &calls};
 
@@ -58,12 +58,11 @@ static int64_t nodes_of(const ndr_scan_launch *l, int words) {
   return nodes;
 }
 
-/* Bytes of the arrays in shared memory that kernels/scan/scan_lines.cuh, scan_columns.cuh and scan_bands.cuh
- * declare. */
+/* Bytes of the arrays in shared memory that kernels/scan/scan_lines.cuh and the other families' kernels declare. */
 static int64_t static_bytes(const ndr_scan_launch *l, int words) {
   int64_t columns = l->columns ? l->columns : 1, units = l->block / columns, states = l->block + l->block / 4;
   if (l->units) {
-    states += 2 * columns; /* carried */
+    states += 2 * columns; /* carried, before_tile */
   } else if (l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE)) {
     states = (words * l->beside <= 8 ? 2 : 1) * states + 2 * l->columns; /* carried */
   } else {
@@ -86,7 +85,9 @@ static void check_shared(const ndr_scan_plan *plan, const ndr_device *device) {
 /* One that the family of that number may run. */
 static void make_case(scan_case *given, rng *random, int family) {
   const int64_t columns = rng_between(random, 2, 256);
-  if (family == 2)
+  if (family == 3)
+    scan_in_streams(given, random, rng_between(random, 2, 1000000 / columns), columns % 24 + 1);
+  else if (family == 2)
     scan_in_bands(given, random, rng_between(random, 1, 100000 / columns), columns);
   else
     scan_random(given, random, INT64_C(1) << rng_between(random, 0, 23));
@@ -94,12 +95,12 @@ static void make_case(scan_case *given, rng *random, int family) {
 
 START_TEST(blocks_have_shared_memory) {
   rng random = {test_seed() + (uint64_t)_i};
-  ndr_device device = gpus[_i / 3 % GPU_COUNT];
+  ndr_device device = gpus[_i / 4 % GPU_COUNT];
   scan_case given;
   ndr_scan_plan plan;
   device.compiles = 1;
-  make_case(&given, &random, _i % 3);
-  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 3]);
+  make_case(&given, &random, _i % 4);
+  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 4]);
   if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) check_shared(&plan, &device);
   ndr_scan_problem_free(&plan.problem);
   scan_free(&given);
@@ -138,15 +139,23 @@ START_TEST(large_states_fit_or_are_refused) {
 }
 END_TEST
 
+/* All tiles that blocks have in hand, and those that keepers look at, have slots of their own. */
+static void check_ring(const ndr_scan_launch *l) {
+  ck_assert_int_gt(l->grid, l->keepers);
+  ck_assert_int_ge(1 << l->ring, (int)(l->grid - (unsigned)l->keepers) * NDR_SCAN_TURNS);
+  ck_assert_int_le(l->lines * l->columns, l->keepers * (l->threads / NDR_WARP_THREADS));
+  ck_assert_int_lt(l->grid * NDR_SCAN_TURNS, 1 << 16);
+}
+
 START_TEST(launches_cover_every_element) {
   rng random = {test_seed() + (uint64_t)_i};
   scan_case given;
   ndr_scan_plan plan;
   ndr_device device = compiling();
   char text[256];
-  make_case(&given, &random, _i % 3);
-  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 3]);
-  if (_i % 3 == 0 || (_i % 3 == 2 && given.array.shape[1] > 1)) assert_ok(status);
+  make_case(&given, &random, _i % 4);
+  ndr_status status = plan_scan(&plan, &given, &device, names[_i % 4]);
+  if (_i % 4 == 0 || (_i % 4 >= 2 && given.array.shape[1] > 1)) assert_ok(status);
   if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) {
     const ndr_scan_launch *l = ndr_scan_plan_launch(&plan);
     const ndr_scan_problem *problem = &plan.problem;
@@ -156,9 +165,10 @@ START_TEST(launches_cover_every_element) {
                                  : l->lines * l->beside;
     ck_assert_int_eq(lines, problem->lines);
     ck_assert_int_eq(l->nodes, nodes_of(l, ndr_state_size(&state) * l->beside));
-    ck_assert_int_le(l->shared_bytes, 100 << 10);
+    ck_assert_int_le(l->shared_bytes, (l->keepers ? 113 : 100) << 10);
     ck_assert_int_le((int64_t)l->shared_bytes * l->residents, gpus[2].shared_bytes_per_unit);
-    ck_assert(l->grid >= 1 && l->grid <= l->items);
+    ck_assert(l->grid >= 1 && l->grid <= l->items + l->keepers);
+    if (l->keepers) check_ring(l);
     if (l->known & NDR_SCAN_WHOLE) {
       ck_assert(l->items * l->tile_lines >= l->lines && (l->items - 1) * l->tile_lines < l->lines);
       ck_assert_int_le(l->tile, l->block * l->elements);

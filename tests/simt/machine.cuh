@@ -182,10 +182,13 @@ NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to, const char *fil
 NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
   return *slot;
 }
-/* Blocks run one after the other, so what an earlier one posts is there. */
+NDR_DEVICE void refill_slot(ndr_posted *slot, const ndr_posted &to) {
+  *slot = to;
+}
+/* Where blocks run one after the other, what an earlier one posts is there, and this fails. */
 NDR_DEVICE bool wait(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  simt_fail(file, line, "waits for a word that no earlier block has posted");
-  return false;
+  simt_pause(file, line);
+  return true;
 }
 NDR_DEVICE void assume(bool holds, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (!holds) simt_fail(file, line, "what the kernel assumes does not hold");

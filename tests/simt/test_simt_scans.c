@@ -169,13 +169,13 @@ static bool scan_from_anywhere(rng *random, const int64_t shape[3], int dim, con
   scan_compact(&t.given, random, shape, dim, family);
   t.array.host = t.given.array;
   const size_t off = (size_t)rng_between(random, 0, 3);
-  device_array_of(&t.array, 0, off * ndr_dtype_alignment(t.given.array.dtype));
+  device_array_of(&t.array, machine, off * ndr_dtype_alignment(t.given.array.dtype));
   assert_ok(scan_result(&t.given, &t.result.host, NULL));
-  device_array_of(&t.result, 0, rng_once_in(random, 2) ? off * ndr_dtype_alignment(t.result.host.dtype) : 0);
+  device_array_of(&t.result, machine, rng_once_in(random, 2) ? off * ndr_dtype_alignment(t.result.host.dtype) : 0);
   simt_controls.order = rng_once_in(random, 2) ? 0 : rng_next(random);
   assert_ok(run(&t));
   check(&t, number);
-  const bool strips = has(&t, "strips");
+  const bool strips = has(&t, machine == 1 ? "shifted strips" : "strips");
   finish(&t);
   simt_controls.order = 0;
   return strips;
@@ -283,6 +283,23 @@ START_TEST(strips_are_packed_in_both_directions) {
 }
 END_TEST
 
+/* Rows that begin anywhere between two sectors, of more columns than blocks have at a time, in strips of one or more
+ * units: from every boundary, with results of any size, lines of a batch, and strips with little or nothing at the ends
+ * of rows. */
+START_TEST(strips_end_on_sectors) {
+  rng random = {test_seed() + (uint64_t)_i};
+  int shifted = 0;
+  machine = 1;
+  for (int i = 0; i < 6; i++) {
+    const int64_t lines = rng_between(&random, 1, 3), rows = rng_between(&random, 64, i ? 130 : 400),
+                  columns = rng_between(&random, 450, i % 2 ? 1000 : 4000) / lines | 1;
+    shifted += scan_from_anywhere(&random, ((const int64_t[]){lines, rows, columns}), 1, "columns", i);
+  }
+  machine = 0;
+  ck_assert_int_ge(shifted, 2);
+}
+END_TEST
+
 /* Few lines side by side, in bands: of every width up to 70 and some more, from every boundary, in one chunk and in
  * many, with lines of a batch one after the other. */
 START_TEST(bands_are_read_twice) {
@@ -307,13 +324,38 @@ START_TEST(bands_are_read_twice) {
 }
 END_TEST
 
+/* A line, and up to 24 side by side, in streams: from every boundary, of one tile and of many, with lines of a batch
+ * one after the other, by blocks that begin in any order. */
+START_TEST(streams_are_read_once) {
+  rng random = {test_seed() + (uint64_t)_i};
+  const int64_t step = test_share() > 1 ? 5 : 1, columns = _i * step % 24 + 1;
+  for (int i = 0; i < 3; i++) {
+    trial t;
+    const int64_t most = i == 0 ? 300 : i == 1 ? 9000 : 90000 / columns;
+    scan_in_streams(&t.given, &random, rng_between(&random, i == 2 ? most / 2 : 2, most), columns);
+    simt_controls.order = rng_next(&random);
+    t.array.host = t.given.array;
+    device_array_of(&t.array, 2, ndr_dtype_alignment(t.given.array.dtype) * (size_t)rng_between(&random, 0, 15));
+    assert_ok(scan_result(&t.given, &t.result.host, NULL));
+    device_array_of(&t.result, 2, ndr_dtype_alignment(t.result.host.dtype) * (size_t)(rng_once_in(&random, 2) ? 0 : 1));
+    assert_ok(run(&t));
+    check(&t, _i);
+    finish(&t);
+  }
+  simt_controls.order = 0;
+}
+END_TEST
+
 /* More tiles than a group has, and, where there are groups of groups, more than one of those: ones are counted. */
 START_TEST(tiles_are_counted_over_groups) {
   static const struct {
     ndr_dtype dtype;
     int64_t rows, columns;
     const char *family;
-  } cases[] = {{NDR_F32, 1100003, 1, "lines"}, {NDR_F64, 300007, 2, "lines"}, {NDR_C128, 270001, 5, "columns"}};
+  } cases[] = {{NDR_F32, 1100003, 1, "lines"},
+               {NDR_F64, 300007, 2, "lines"},
+               {NDR_C128, 270001, 5, "columns"},
+               {NDR_F32, 8800003, 1, "streams"}};
   const int64_t shape[2] = {cases[_i].rows, cases[_i].columns};
   trial t;
   memset(&t, 0, sizeof t);
@@ -519,8 +561,8 @@ START_TEST(families_are_chosen_by_layout) {
   } cases[] = {{{16384, 16384}, 0, "\ncolumns 16384 lines"},
                {{16384, 16384}, 1, "\nlines   16384 lines"},
                {{1 << 20, 3}, 1, "\nlines   1048576 lines"},
-               {{1 << 20, 3}, 0, "\nlines   3 lines x 1048576, 3 neighbours as one element"},
-               {{1 << 20, 12}, 0, "\nbands   12 lines"},
+               {{1 << 20, 3}, 0, "\nstreams 3 lines x 1048576"},
+               {{1 << 20, 12}, 0, "\nstreams 12 lines"},
                {{1 << 20, 256}, 0, "\ncolumns 256 lines"},
                {{1 << 20, 70}, 0, "\nbands   70 lines"},
                {{256, 1 << 18}, 0, "\ncolumns 262144 lines"}};
@@ -549,8 +591,10 @@ int main(void) {
   tcase_add_test(cases, bits_do_not_depend_on_addresses);
   tcase_add_loop_test(cases, blocks_have_whole_columns, 0, test_share() > 1 ? 1 : 4);
   tcase_add_loop_test(cases, strips_are_packed_in_both_directions, 0, 6);
+  tcase_add_loop_test(cases, strips_end_on_sectors, 0, test_share() > 1 ? 2 : 16);
   tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
-  tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 3); /* a million elements each */
+  tcase_add_loop_test(cases, streams_are_read_once, 0, test_share() > 1 ? 5 : 48);
+  tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 4); /* a million elements each */
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 5);
   tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));

@@ -79,7 +79,7 @@ void scan_random(scan_case *made, rng *random, int64_t most) {
 }
 
 void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim, const char *family) {
-  const bool bands = strcmp(family, "bands") == 0; /* which have no sums in f64 */
+  const bool bands = !strcmp(family, "bands") || !strcmp(family, "streams"); /* which have no sums in f64 */
   ndr_dtype dtype;
   memset(made, 0, sizeof *made);
   made->dim = dim;
@@ -100,6 +100,11 @@ void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim,
 void scan_in_bands(scan_case *made, rng *random, int64_t rows, int64_t columns) {
   const int64_t shape[3] = {rng_between(random, 1, 3), rows, columns};
   scan_compact(made, random, shape, 1, "bands");
+}
+
+void scan_in_streams(scan_case *made, rng *random, int64_t rows, int64_t columns) {
+  const int64_t shape[3] = {rng_between(random, 1, 24 / columns < 3 ? 24 / columns : 3), rows, columns};
+  scan_compact(made, random, shape, 1, "streams");
 }
 
 void scan_free(scan_case *made) {

@@ -34,6 +34,7 @@ typedef struct lane {
 typedef struct slot {
   lane *lanes;
   unsigned char *shared;
+  unsigned char *statics; /* of a block whose turn it is not */
 } slot;
 
 /* After this many turns in a row that all end in waiting for other blocks, the launch is given up: none will go on. */
@@ -41,7 +42,7 @@ enum { MOST_IDLE_TURNS = 1 << 12 };
 
 /* The launch that is running. */
 static const simt_launch *launch;
-static lane lanes[SIMT_MOST_THREADS];
+static lane lanes[SIMT_MOST_LIVE];
 static int idle_turns;
 static lane *running;
 static uint64_t random_state;
@@ -98,6 +99,7 @@ unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, in
 }
 
 void simt_pause(const char *file, int line) {
+  if (launch->waiting) simt_fail(file, line, "waits for a word that no earlier block has posted");
   wait_as(PAUSED, file, line);
 }
 
@@ -224,7 +226,7 @@ static void poison(void *memory, size_t bytes) {
 static void begin_block(slot *s, int64_t block) {
   int threads = launch->threads;
   poison(s->shared, launch->shared);
-  poison(launch->statics, launch->statics_bytes);
+  poison(s->statics, launch->statics_bytes);
   for (int t = 0; t < threads; t++) {
     int warp = (int)(s->lanes - lanes + t) / SIMT_WARP;
     s->lanes[t].place = (simt_place){t, threads, block, launch->grid, s->shared, warp};
@@ -272,18 +274,27 @@ static bool run_block(lane *own, bool *returned) {
   return true;
 }
 
+/* A turn of a block, whose static shared memory takes the place that kernels know. */
+static bool take_turn(slot *s, bool *returned) {
+  const size_t bytes = launch->statics_bytes;
+  if (bytes > 0) memcpy(launch->statics, s->statics, bytes);
+  bool goes_on = run_block(s->lanes, returned);
+  if (bytes > 0) memcpy(s->statics, launch->statics, bytes);
+  return goes_on;
+}
+
 /* All blocks, as many at a time as there are slots. */
 static bool run_blocks(slot *slots, int count) {
   turns order = draw_turns(launch->grid);
-  int64_t begun = 0;
+  int64_t begun = 0, turns_taken = 0;
   int live = 0;
   if (launch->waiting) order = (turns){launch->grid, 0, false};
   idle_turns = 0;
   while (begun < launch->grid || live > 0) {
     bool returned = false;
     while (live < count && begun < launch->grid) begin_block(&slots[live++], turn(order, begun++));
-    int next = live > 1 ? (int)(next_random() % (uint64_t)live) : 0;
-    if (!run_block(slots[next].lanes, &returned)) return false;
+    int next = (int)((random_state ? next_random() : (uint64_t)turns_taken++) % (uint64_t)live);
+    if (!take_turn(&slots[next], &returned)) return false;
     if (!returned) continue;
     slot done = slots[next];
     slots[next] = slots[--live];
@@ -305,6 +316,8 @@ static bool make_slots(slot *slots, int count) {
     slots[i].lanes = lanes + (ptrdiff_t)i * launch->threads;
     if (posix_memalign((void **)&slots[i].shared, 16, launch->shared + (launch->shared == 0)))
       return fail("no memory for %zu bytes of shared memory", launch->shared);
+    if (!(slots[i].statics = malloc(launch->statics_bytes + 1)))
+      return fail("no memory for %zu bytes of static shared memory", launch->statics_bytes);
   }
   for (int t = 0; t < count * launch->threads; t++)
     if (!lanes[t].fibre && !(lanes[t].fibre = fibre_create(run_thread))) return fail("no memory for a stack");
@@ -312,25 +325,31 @@ static bool make_slots(slot *slots, int count) {
 }
 
 void simt_shut_down(void) {
-  for (int t = 0; t < SIMT_MOST_THREADS; t++) {
+  for (int t = 0; t < SIMT_MOST_LIVE; t++) {
     fibre_destroy(lanes[t].fibre);
     lanes[t].fibre = NULL;
   }
 }
 
+/* How many blocks take turns. */
+static int slots_of(const simt_launch *started) {
+  const bool asked = started->order && started->resident > 1;
+  const int wanted = started->abreast ? started->abreast
+                     : asked          ? started->resident
+                                      : 1,
+            most = (started->abreast ? SIMT_MOST_LIVE : SIMT_MOST_THREADS) / started->threads;
+  const int count = wanted < most ? wanted : most;
+  return count < started->grid ? count : (int)started->grid;
+}
+
 const char *simt_run(const simt_launch *started) {
-  slot slots[SIMT_MOST_THREADS / SIMT_WARP] = {{NULL, NULL}};
-  int count = 1;
+  slot slots[SIMT_MOST_LIVE / SIMT_WARP] = {{NULL, NULL, NULL}};
   launch = started;
   random_state = started->order;
   bool done = check_launch();
-  if (done && started->order && started->resident > 1) {
-    int most = SIMT_MOST_THREADS / started->threads;
-    count = started->resident < most ? started->resident : most;
-    if (count > started->grid) count = (int)started->grid;
-  }
+  const int count = done ? slots_of(started) : 0;
   done = done && make_slots(slots, count) && run_blocks(slots, count);
-  for (int i = 0; i < count; i++) free(slots[i].shared);
+  for (int i = 0; i < count; i++) free(slots[i].shared), free(slots[i].statics);
   /* Threads that stopped half way cannot be run again. */
   if (!done) simt_shut_down();
   return done ? NULL : failure;

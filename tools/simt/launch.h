@@ -24,12 +24,14 @@ typedef struct simt_launch {
   bool early;     /* the launch may begin while what precedes it still runs, so that each thread calls simt_begin() */
   bool waiting;   /* blocks wait for those with smaller numbers, and so run in ascending order always */
   int resident;   /* if order is not 0: blocks that take turns, of SIMT_MOST_THREADS threads at most; 0: one */
+  int abreast;    /* blocks that wait for each other, and so take turns whatever the order, of SIMT_MOST_LIVE threads at
+                   * most; 0: see `resident` */
 } simt_launch;
 
-enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };
+enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_MOST_LIVE = 4096, SIMT_POISON = 0xa5 };
 
 /* Returns NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared
- * memory is poisoned before each block. Blocks that take turns have no static shared memory. One launch at a time. */
+ * memory is poisoned before each block. One launch at a time. */
 const char *simt_run(const simt_launch *started);
 
 /* Frees what launches have allocated. */

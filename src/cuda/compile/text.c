@@ -58,6 +58,8 @@
   X(scan_tile, "scan/scan_tile")                                                                                       \
   X(scan_lines, "scan/scan_lines")                                                                                     \
   X(scan_bands, "scan/scan_bands")                                                                                     \
+  X(scan_shifted, "scan/scan_shifted")                                                                                 \
+  X(scan_streams, "scan/scan_streams")                                                                                 \
   X(scan_columns, "scan/scan_columns")                                                                                 \
   X(scan_totals, "scan/scan_totals")                                                                                   \
   X(select, "scan/select")                                                                                             \

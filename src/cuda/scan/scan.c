@@ -24,7 +24,7 @@ static ndr_status start(const ndr_scan_plan *plan, ndr_scan_params *params, void
   NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                 cudaSharedmemCarveoutMaxShared));
   ndr_cuda_grid grid = {launch->grid, (unsigned)launch->threads, launch->shared_bytes};
-  if (launch->units == 0) return ndr_cuda_start(kernel, &grid, params, stream);
+  if (!ndr_scan_reads_twice(launch)) return ndr_cuda_start(kernel, &grid, params, stream);
   for (params->pass = launch->tiles > 1 ? 0 : 2; params->pass < 3; params->pass++) {
     grid.blocks = params->pass == 1 ? ndr_scan_band_blocks(launch) : launch->grid;
     NDR_TRY(ndr_cuda_start(kernel, &grid, params, stream));
@@ -44,7 +44,7 @@ static ndr_status run(const ndr_scan_plan *plan, const void *const *data, void *
   ndr_scan_params params;
   ndr_scan_fill_params(plan, data, result, workspace, &params);
   fill_parameters(plan->problem.program, &params);
-  if (!lent && ndr_scan_plan_launch(plan)->nodes) NDR_TRY(clear(plan, workspace, stream));
+  if (!lent && ndr_scan_posts(ndr_scan_plan_launch(plan))) NDR_TRY(clear(plan, workspace, stream));
   NDR_TRY(start(plan, &params, stream));
   return lent ? clear(plan, workspace, stream) : NDR_OK;
 }
@@ -64,6 +64,6 @@ static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, vo
 }
 
 static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns,
-                                                  &ndr_scan_family_bands, NULL};
+                                                  &ndr_scan_family_bands, &ndr_scan_family_streams, NULL};
 
 const struct ndr_scan_calls ndr_cuda_scans = {families, execute, ndr_cuda_select};

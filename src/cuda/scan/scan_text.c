@@ -29,9 +29,11 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
   memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
   ndr_cuda_write(&out, "#include \"%s.cuh\"\n",
-                 launch->units     ? "scan_bands"
-                 : launch->columns ? "scan_columns"
-                                   : "scan_lines");
+                 launch->keepers                    ? "scan_streams"
+                 : launch->units                    ? "scan_bands"
+                 : launch->known & NDR_SCAN_SHIFTED ? "scan_shifted"
+                 : launch->columns                  ? "scan_columns"
+                                                    : "scan_lines");
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
   if (launch->beside > 1)
@@ -43,7 +45,13 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
     ndr_cuda_write(&out, "typedef scan_operator<own> own_operator;\ntypedef own_arrays own_elements;\n");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(%d, %d)\n", launch->threads, launch->residents);
   ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n  machine::begin();\n");
-  if (launch->units)
+  if (launch->keepers)
+    ndr_cuda_write(&out, "  scan_streams<own_operator, own_elements, %d, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
+                   launch->columns, launch->units, launch->block, launch->known);
+  else if (launch->known & NDR_SCAN_SHIFTED)
+    ndr_cuda_write(&out, "  scan_shifted<own_operator, own_elements, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
+                   launch->columns, launch->block, launch->known);
+  else if (launch->units)
     ndr_cuda_write(&out, "  scan_bands<own_operator, own_elements, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
                    launch->columns, launch->units, launch->known);
   else

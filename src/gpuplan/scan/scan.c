@@ -13,8 +13,7 @@ enum {
   MOST_SHARED = 100 << 10, /* dynamic shared memory of a block, as several blocks are to run at a time */
   MANY_LINES = 512,        /* from here on larger blocks do not help */
   MOST_STATIC = 48 << 10,  /* static shared memory that a kernel can have on any GPU */
-  NUMBERS_SHARED = 64,     /* static shared memory for more than states */
-  TAKEN_BYTES = 256        /* of the workspace, for the number of items that blocks have taken */
+  NUMBERS_SHARED = 64      /* static shared memory for more than states */
 };
 
 _Static_assert(sizeof(ndr_scan_launch) <= NDR_SCAN_CONFIG_BYTES, "a plan has room for a launch");
@@ -199,6 +198,7 @@ static int most_residents(const ndr_scan_problem *problem, const ndr_scan_launch
 
 int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
   const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
+  if (launch->known & NDR_SCAN_SHIFTED) return ndr_scan_shared_shifted(problem, launch, dynamic);
   *dynamic = launch->columns ? columns_room(problem, turns, launch)
                              : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
   return *dynamic + static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known));
@@ -230,7 +230,8 @@ void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_
   int64_t at_a_time = (int64_t)launch->residents * plan->device.units;
   launch->grid = (unsigned)(launch->items < at_a_time ? launch->items : at_a_time);
   if (launch->nodes)
-    plan->workspace = TAKEN_BYTES + (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
+    plan->workspace =
+        NDR_SCAN_TAKEN_BYTES + (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
   memcpy(plan->config, launch, sizeof *launch);
 }
 
@@ -252,10 +253,10 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
                           ndr_scan_params *params) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, launch->beside), *problem = &packed;
-  bool posts = launch->nodes > 0;
-  *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
-                              .totals = launch->units ? workspace : NULL,
-                              .taken = posts && launch->items > launch->grid ? workspace : NULL,
+  bool posts = ndr_scan_posts(launch);
+  *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + NDR_SCAN_TAKEN_BYTES) : NULL,
+                              .totals = ndr_scan_reads_twice(launch) ? workspace : NULL,
+                              .taken = posts && (launch->keepers || launch->items > launch->grid) ? workspace : NULL,
                               .lines = divisor(launch->lines * (launch->columns ? launch->column_tiles : 1)),
                               .length = divisor(problem->length),
                               .column_tiles = divisor(launch->column_tiles),
@@ -265,6 +266,8 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
                               .result_step = problem->result_step,
                               .tile_lines = launch->tile_lines,
                               .tile = launch->tile,
+                              .keepers = launch->keepers,
+                              .ring = launch->ring,
                               .kept_count = problem->kept_count,
                               .scan_count = problem->scan_count};
   for (int k = 0; k <= problem->operand_count; k++) {

@@ -1,5 +1,5 @@
 /* Launches of the kernels of scans, kernels/scan/scan*.cuh, which are compiled at run time: the families lines,
- * columns and bands. */
+ * columns, bands and streams. */
 #ifndef NDR_GPUPLAN_SCAN_H
 #define NDR_GPUPLAN_SCAN_H
 
@@ -9,16 +9,17 @@
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
   int elements;   /* that a thread has of a line */
-  int columns;    /* elements side by side in a tile of scan_columns or scan_bands; 0: the kernel is scan_lines */
-  int units;      /* of a tile of scan_bands, of `elements` rows each; 0: it is another kernel */
+  int columns;    /* elements side by side in a tile of scan_columns, bands or streams; 0: the kernel is scan_lines */
+  int units;      /* of a tile of scan_bands or scan_streams, of `elements` rows each; 0: it is another kernel */
+  int keepers;    /* blocks of scan_streams that keep what stands before tiles; 0: it is another kernel */
   int beside;     /* lines whose elements lie side by side and are one element of the kernel's; at least 1 */
   int block;      /* threads of a block that scan */
   int threads;    /* of a block */
   int residents;  /* blocks that a multiprocessor is to run at a time */
   unsigned known; /* NDR_SCAN_... */
-  /* The members of ndr_scan_params that have these names; `lines` of scan_columns and scan_bands are combinations of
-   * the kept axes but the first. */
-  int tile, tile_lines;
+  /* The members of ndr_scan_params that have these names; `lines` of scan_columns, scan_bands and, with
+   * several columns, scan_streams are combinations of the kept axes but the first. */
+  int tile, tile_lines, ring;
   int64_t lines, column_tiles, items, tiles, nodes;
   unsigned grid, shared_bytes;
 } ndr_scan_launch;
@@ -31,10 +32,20 @@ enum {
   NDR_SCAN_MOST_ITEMS = 0x7fff0000    /* kernels number items in 32 bits, and look up to a grid behind the last */
 };
 
-extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns, ndr_scan_family_bands;
+extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns, ndr_scan_family_bands,
+    ndr_scan_family_streams;
 
 static inline const ndr_scan_launch *ndr_scan_plan_launch(const ndr_scan_plan *plan) {
   return (const ndr_scan_launch *)(const void *)plan->config;
+}
+
+/* Whether blocks look at what others post, so that the workspace has to be 0 before the launch. */
+static inline bool ndr_scan_posts(const ndr_scan_launch *launch) {
+  return launch->nodes > 0 || launch->keepers > 0;
+}
+/* Whether the kernel, which is scan_bands, is started three times. */
+static inline bool ndr_scan_reads_twice(const ndr_scan_launch *launch) {
+  return launch->units > 0 && launch->keepers == 0;
 }
 
 /* The state of the problem's operator. */
@@ -88,8 +99,17 @@ int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
  * number: those of all lines. */
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t abreast);
 
+enum {
+  NDR_SCAN_TAKEN_BYTES = 256 /* of the workspace, for the numbers of items that blocks have taken and that have begun */
+};
+
 /* Bytes of shared memory of a block, of which `dynamic` are set at launch. */
 int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
+
+/* Cuts strips of family columns for scan_shifted, where rows do not begin on sectors: all of the launch but `lines`.
+ * False: it is not for this problem, or not faster. */
+bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch);
+int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
 
 /* Sets what of `known` all families have. `kept_count` is the number of axes that lines are counted over. */
 void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int kept_count);

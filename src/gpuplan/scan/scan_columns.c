@@ -132,8 +132,11 @@ static void cut_tiles(const ndr_scan_problem *problem, const ndr_device *device,
 
 static void cut(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   launch->lines = problem->lines / problem->kept[0].size;
-  if (!cut_strips(problem, device, launch)) cut_tiles(problem, device, launch);
-  launch->tile = NDR_SCAN_BLOCK / launch->columns * launch->elements;
+  const bool shifts = !is_on_sectors(problem) && beside_of(problem) == 1;
+  if (!shifts || !ndr_scan_cut_shifted(problem, device, launch)) {
+    if (!cut_strips(problem, device, launch)) cut_tiles(problem, device, launch);
+    launch->tile = NDR_SCAN_BLOCK / launch->columns * launch->elements;
+  }
   ndr_scan_cut(problem, launch, launch->lines * launch->column_tiles);
 }
 
@@ -188,7 +191,10 @@ static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   size_t length = 0;
   if (launch->beside > 1) ndr_text_append(text, capacity, &length, "%d neighbours as one element, ", launch->beside);
   ndr_text_append(text, capacity, &length, "scan_columns, %s of %d columns, %lld %s of %d elements, %d a thread",
-                  strips ? "strips" : "tiles", launch->columns, (long long)launch->tiles,
+                  launch->known & NDR_SCAN_SHIFTED ? "shifted strips"
+                  : strips                         ? "strips"
+                                                   : "tiles",
+                  launch->columns, (long long)launch->tiles,
                   !strips              ? "a line"
                   : launch->tiles == 1 ? "tile"
                                        : "tiles",

@@ -97,10 +97,15 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 }
 
 /* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.
- */
+ * Tiles of few lines wait for each other, the longer the more neighbours are one element. That counts where family
+ * streams is the other choice. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  bool alone = problem->scan_count == 0 || beside_of(problem) > 1;
-  return 4e-6 + ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
+  char why[160];
+  const int beside = beside_of(problem);
+  const bool alone = problem->scan_count == 0 || beside > 1,
+             waits = problem->length > NDR_SCAN_LONG_BLOCK * ndr_scan_elements(problem, device, 0, beside);
+  const bool few = waits && !ndr_scan_family_streams.reject(problem, device, why);
+  return 4e-6 + (few ? 1.1 + 0.15 * beside : 1) * ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

@@ -378,11 +378,14 @@ static const struct simt_kind {
              {"ndr_select", select_places, sizeof(ndr_select_params)},
              {"", reduce, sizeof(ndr_params)}};
 
+/* Blocks that take turns, besides those that the others cannot do without. */
+enum { OTHERS_ABREAST = 3 };
+
 /* Whether blocks wait for what those with smaller numbers post. */
 static bool waits(const launch *l) {
   void (*body)(const void *) = l->kernel->kind->body;
   if (body == select_places) return l->argument.select.tiles > 1;
-  return body == scan ? l->argument.scan.tiles > 1
+  return body == scan ? l->argument.scan.tiles > 1 && !l->argument.scan.keepers
                       : (body == reduce || body == program) && l->argument.reduce.splits > 1;
 }
 
@@ -401,6 +404,7 @@ static const char *do_launch(const void *argument) {
                       .order = simt_controls.order,
                       .early = true,
                       .waiting = waits(l)};
+  if (made.body == scan && l->argument.scan.keepers) made.abreast = l->argument.scan.keepers + OTHERS_ABREAST;
   if (simt_is_lost()) return NULL;
   launched = l->kernel;
   simt_controls.launches++;

@@ -1,0 +1,221 @@
+/* Scans of lines that lie side by side, whose rows do not begin on sectors: see scan.cuh. A block has a strip of WIDTH
+ * columns from the first row to the last, as in scan_columns_alone. In each row a strip ends, and the next one begins,
+ * on the first sector of results behind its last column: so blocks write whole sectors, except where a row begins or
+ * ends. For that a block also sums the columns that the next strip may leave to it, up to a sector of them.
+ *
+ * A tile is UNITS * E rows of a strip. Rows come in by whole vectors, and lie in shared memory as far behind a boundary
+ * of these as in memory. Thread u * COLUMNS + c has E rows of column c, those of unit u. */
+#ifndef NDR_SCAN_SHIFTED_CUH
+#define NDR_SCAN_SHIFTED_CUH
+
+#include "scan.cuh"
+
+template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan_shift {
+  typedef typename OP::State State;
+  typedef typename OP::value value;
+  typedef typename OP::result result;
+  static const int COLUMNS = NDR_SCAN_SHIFT_COLUMNS(WIDTH, (int)sizeof(result)), UNITS = BLOCK / COLUMNS;
+  static const int rows = UNITS * E;
+  static const bool in_place = sizeof(T) == sizeof(result);
+  static const int vectors = NDR_SCAN_SHIFT_VECTORS(COLUMNS * (int)sizeof(T)), slot = vectors * 16;
+  static const int result_vectors = NDR_SCAN_SHIFT_VECTORS(COLUMNS * (int)sizeof(result)),
+                   result_slot = result_vectors * 16;
+
+  bool first, last;        /* the strip is that of a row */
+  int columns;             /* that it has, of COLUMNS */
+  bool ragged;             /* what lies behind its vectors may lie behind the array */
+  u64 from, to;            /* the addresses of its first row */
+  i64 pitch, result_pitch; /* bytes from row to row */
+
+  NDR_DEVICE scan_shift(const ndr_scan_params &p, int item) {
+    const int line = scan_divide(p.column_tiles, item), strip = item - line * (int)p.column_tiles.size;
+    const i64 column = (i64)strip * WIDTH, left = p.axes[0].size.size - column;
+    first = strip == 0;
+    last = left <= WIDTH;
+    ragged = left <= COLUMNS + 16 / (int)sizeof(T);
+    columns = left < COLUMNS ? (int)left : COLUMNS;
+    from = (u64)((const T *)p.data[0] + start<of_array<0>>(p, line) + column);
+    to = (u64)((result *)p.result + start<of_result>(p, line) + column);
+    const ndr_scan_param_axis &axis = p.axes[p.kept_count];
+    pitch = of_array<0>::stride(axis) * (i64)sizeof(T);
+    result_pitch = of_result::stride(axis) * (i64)sizeof(result);
+  }
+  template <class WHICH> static NDR_DEVICE i64 start(const ndr_scan_params &p, int line) {
+    return scan_walk<WHICH>(p, 1, p.kept_count - 1, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line);
+  }
+
+  /* Dynamic shared memory has rooms for two tiles, and one for results unless each takes the place of its element. */
+  static NDR_DEVICE unsigned char *room(int turn) { return machine::shared_bytes() + turn * rows * slot; }
+
+  /* Calls f(row, vector, address) for the vectors of VECTORS a row that the thread moves, of the first `count` rows.
+   * `address`: of the strip's first column there, of which that in row 0 is `start`, and those of rows `pitch` apart.
+   */
+  template <int VECTORS, class F> static NDR_DEVICE void each_vector(u64 start, i64 pitch, int count, const F &f) {
+    const int ABREAST = BLOCK / VECTORS, thread = machine::thread(), first_row = thread / VECTORS;
+    const u64 step = (u64)(ABREAST * pitch);
+    u64 address = start + (u64)(first_row * pitch);
+    if (first_row >= ABREAST) return;
+#pragma unroll
+    for (int row = 0; row < rows; row += ABREAST, address += step)
+      if (first_row + row < count) f(first_row + row, thread - first_row * VECTORS, address);
+  }
+  /* Calls f(row, address) for the rows that the thread has: for what vectors leave of strips at the ends of rows. */
+  template <class F> static NDR_DEVICE void each_row(u64 start, i64 pitch, int count, const F &f) {
+#pragma unroll 1
+    for (int row = machine::thread(); row < count; row += BLOCK) f(row, start + (u64)(row * pitch));
+  }
+
+  /* Starts to bring in `count` rows, the first of which is at `start`. The first vector of a row may begin before the
+   * array. */
+  NDR_DEVICE void fetch(u64 start, int count, int turn) const {
+    typedef typename scan_unit<alignof(T)>::type unit;
+    const int bytes = columns * (int)sizeof(T), whole = ragged ? bytes - 15 : bytes;
+    unsigned char *const to_room = room(turn);
+    each_vector<vectors>(start, pitch, count, [=](int row, int vector, u64 address) {
+      if (vector * 16 < (int)(address & 15) + whole)
+        machine::copy_vector(to_room + row * slot + vector * 16,
+                             (const unsigned char *)(address & ~(u64)15) + vector * 16);
+    });
+    if (ragged)
+      each_row(start, pitch, count, [=](int row, u64 address) {
+        const int phase = (int)(address & 15), end = phase + bytes;
+        for (int at = end >= 16 ? end & ~15 : phase; at < end; at += (int)sizeof(unit))
+          scan_copy_unit((unit *)(to_room + row * slot + at), (const unit *)(address - (u64)phase + (u64)at));
+      });
+    machine::group_copies();
+  }
+
+  /* Bytes from an address to the next sector. */
+  static NDR_DEVICE int sector_behind(u32 address) {
+    return -(int)address & (NDR_SCAN_SECTOR - 1);
+  }
+  /* Which results of a row the block writes, in bytes behind the strip's first column. */
+  NDR_DEVICE int begin_of(u64 address) const {
+    return first ? 0 : sector_behind((u32)address);
+  }
+  NDR_DEVICE int end_of(u64 address) const {
+    const int width = WIDTH * (int)sizeof(result), bytes = columns * (int)sizeof(result),
+              end = width + sector_behind((u32)address + (u32)width);
+    return last || end > bytes ? bytes : end;
+  }
+
+  /* Writes `count` rows of results, each from a sector to a sector. The elements came from `from_start` on. */
+  NDR_DEVICE void write(u64 start, u64 from_start, int count, int turn) const {
+    typedef typename scan_unit<alignof(result)>::type unit;
+    const int row_bytes = in_place ? slot : result_slot;
+    const unsigned char *const from_room = room(in_place ? turn : NDR_SCAN_SHIFT_ROOMS);
+    const bool alike = !in_place || (start % 16 == from_start % 16 && (pitch - result_pitch) % 16 == 0);
+    if (alike)
+      each_vector<result_vectors>(start, result_pitch, count, [=](int row, int vector, u64 address) {
+        const int place = vector * 16 - (int)(address & 15);
+        if (place >= begin_of(address) && place + 16 <= end_of(address))
+          *(ndr_vector *)(address + (u64)place) = *(const ndr_vector *)(from_room + row * row_bytes + vector * 16);
+      });
+    if (alike && !first && !ragged) return;
+    each_row(start, result_pitch, count, [=](int row, u64 address) {
+      const u64 phase = alike ? address : from_start + (u64)(row * pitch); /* of its row in shared memory */
+      const unsigned char *const source = from_room + row * row_bytes + (phase & 15);
+      const int begin = begin_of(address), end = end_of(address), past = (int)(address & 15);
+      const int head = ((begin + past + 15) & ~15) - past,
+                tail = ((end + past) & ~15) - past; /* vectors between them */
+      for (int at = begin; at < end; at += (int)sizeof(unit)) {
+        if (alike && at == head && tail > head) at = tail;
+        if (at < end) *(unit *)(address + (u64)at) = *(const unit *)(source + at);
+      }
+    });
+  }
+
+  /* The phases of a thread's rows, one after the other: how far behind a boundary of vectors they begin. */
+  struct phases {
+    u32 address, step;
+    NDR_DEVICE phases(u64 start, i64 pitch, int row) : address((u32)start + (u32)row * (u32)pitch), step((u32)pitch) {}
+    NDR_DEVICE int at(int e) const { return (int)((address + (u32)e * step) & 15); }
+  };
+};
+
+template <class OP, int E, int WIDTH, int BLOCK, u32 KNOWN, class T>
+NDR_DEVICE void scan_shifted_of(const ndr_scan_params &p, array_list<T>) {
+  typedef typename OP::State State;
+  typedef scan_shift<OP, T, E, WIDTH, BLOCK, KNOWN> strip_type;
+  const int UNITS = strip_type::UNITS, COLUMNS = strip_type::COLUMNS, rows = strip_type::rows;
+  NDR_SHARED State totals[2][UNITS > 1 ? UNITS * COLUMNS : 1]; /* of units, in turn */
+  const int unit = machine::thread() / COLUMNS, column = machine::thread() - unit * COLUMNS;
+#pragma unroll 1
+  for (int item = (int)machine::block(); item < p.items; item += (int)machine::blocks()) {
+    const strip_type t(p, item);
+    const bool here = unit < UNITS && column < t.columns;
+    State run = OP::identity();                    /* the value of the row before a tile */
+    u64 from = t.from, to = t.to, next = from;     /* `next`: of the tile that comes in next */
+    i64 left = p.length.size, left_of_next = left; /* rows */
+    const u64 tile_pitch = (u64)(rows * t.pitch);
+    auto fetch_next = [&](int room) {
+      t.fetch(next, left_of_next < rows ? (int)left_of_next : rows, room);
+      next += tile_pitch;
+      left_of_next = left_of_next < rows ? 0 : left_of_next - rows;
+    };
+#pragma unroll
+    for (int i = 0; i < NDR_SCAN_SHIFT_ROOMS - 1; i++) fetch_next(i);
+    int turn = 0;
+#pragma unroll 1
+    for (int tile = 0; tile < p.tiles; tile++) {
+      const int count = left < rows ? (int)left : rows;
+      machine::await_copies<NDR_SCAN_SHIFT_ROOMS - 2>();
+      machine::barrier();
+      fetch_next(turn == 0 ? NDR_SCAN_SHIFT_ROOMS - 1 : turn - 1);
+      const typename strip_type::phases phases(from, t.pitch, unit * E), result_phases(to, t.result_pitch, unit * E);
+      unsigned char *const own = t.room(turn) + unit * E * strip_type::slot + column * (int)sizeof(T);
+      unsigned char *const own_results = strip_type::in_place
+                                             ? own
+                                             : t.room(NDR_SCAN_SHIFT_ROOMS) + unit * E * strip_type::result_slot +
+                                                   column * (int)sizeof(typename OP::result);
+      State start = run;
+      bool any = tile > 0;
+      if constexpr (UNITS > 1) {
+        if (here) {
+          State total = scan_value<OP>(p, *(const T *)(own + phases.at(0)));
+#pragma unroll
+          for (int e = 1; e < E; e++)
+            total = OP::joined(total, scan_value<OP>(p, *(const T *)(own + e * strip_type::slot + phases.at(e))));
+          totals[tile & 1][unit * COLUMNS + column] = total;
+        }
+        machine::barrier();
+        if (here) {
+#pragma unroll
+          for (int u = 0; u < UNITS; u++) {
+            if (u == unit) start = run, any = tile > 0 || u > 0;
+            const State more = totals[tile & 1][u * COLUMNS + column];
+            run = tile > 0 || u > 0 ? OP::joined(run, more) : more;
+          }
+        }
+      }
+      if (here) {
+#pragma unroll
+        for (int e = 0; e < E; e++) {
+          State s[1] = {scan_value<OP>(p, *(const T *)(own + e * strip_type::slot + phases.at(e)))};
+          const bool fresh = e == 0 && !any;
+          if (!fresh) s[0] = OP::joined(start, s[0]);
+          unsigned char *const result = strip_type::in_place
+                                            ? own + e * strip_type::slot + phases.at(e)
+                                            : own_results + e * strip_type::result_slot + result_phases.at(e);
+          scan_store<OP, KNOWN>(p, (typename OP::result *)result, s, 0, start, fresh);
+          start = s[0];
+        }
+        if (UNITS == 1) run = start;
+      }
+      machine::barrier();
+      t.write(to, from, count, turn);
+      from += tile_pitch;
+      to += (u64)(rows * t.result_pitch);
+      left -= count;
+      turn = turn == NDR_SCAN_SHIFT_ROOMS - 1 ? 0 : turn + 1;
+    }
+    machine::barrier(); /* the next strip's first tile comes in where the last ones are written from */
+  }
+}
+
+template <class OP, class Arrays, int E, int WIDTH, int BLOCK, u32 KNOWN>
+NDR_DEVICE void scan_shifted(const ndr_scan_params &p) {
+  scan_shifted_of<OP, E, WIDTH, BLOCK, KNOWN>(p, Arrays{});
+}
+
+#endif

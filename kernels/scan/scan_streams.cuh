@@ -1,0 +1,297 @@
+/* Scans of streams: a stream is a line, or a few lines that lie side by side, whose rows follow each other in memory.
+ * See scan.cuh. The array is read once. A tile is a stretch of a stream, of UNITS * E rows: thread u * COLUMNS + c has
+ * E rows of column c, those of unit u.
+ *
+ * The first p.keepers blocks that run scan nothing. Each of their warps keeps what stands before each tile of a line:
+ * it reads the totals that the other blocks post in a ring, and posts each sum to the block that has the tile. So
+ * whoever scans waits for two exchanges, however many tiles there are, and never for a block that has not begun. Tiles
+ * that look at each other's totals (scan_lines) read more the more of them there are, and wait for a prefix to pass
+ * from group to group.
+ *
+ * A ring has room for all tiles that blocks can have in hand, so a total is read before another one takes its slot. A
+ * block has a box for each of its rooms. Marks say which tile a slot is of. */
+#ifndef NDR_SCAN_STREAMS_CUH
+#define NDR_SCAN_STREAMS_CUH
+
+#include "scan.cuh"
+
+/* Where what is posted of a line lies: words of a state in rows of their own. */
+struct scan_ring {
+  ndr_posted *totals, *boxes;
+  int log, dests; /* the ring has 2^log slots; boxes of a row */
+
+  NDR_DEVICE scan_ring(const ndr_scan_params &p, int words, int lines, int line)
+      : log(p.ring), dests(((int)machine::blocks() - p.keepers) * NDR_SCAN_TURNS) {
+    totals = p.posted + ((i64)line * words << log);
+    boxes = p.posted + ((i64)lines * words << log) + (i64)line * words * dests;
+  }
+  NDR_DEVICE ndr_posted *total(int tile, int word) const {
+    return totals + ((i64)word << log) + (tile & ((1 << log) - 1));
+  }
+  NDR_DEVICE ndr_posted *box(int dest, int word) const { return boxes + (i64)word * dests + dest; }
+  /* The marks of a total: how often the ring has been filled, and the box that waits for what stands before the tile.
+   */
+  NDR_DEVICE u32 round(int tile) const { return (u32)(tile >> log) + 1; }
+  static NDR_DEVICE u32 address(u32 round, int dest) { return round << 16 | (u32)dest; }
+};
+
+/* The warp that calls this keeps a line: it goes through its tiles, some batches of a warp's width at a time. A batch
+ * is put together as the lanes of scan_before::find_by_warps are, and batches one after the other. */
+template <class OP> NDR_DEVICE void scan_keep_line(const ndr_scan_params &p, const scan_ring &ring) {
+  typedef typename OP::State State;
+  const int BATCHES = OP::words > 2 ? 2 : 4, lane = machine::thread() & (NDR_WARP - 1);
+  State run = OP::identity();      /* the total of the tiles before `first` */
+  int first = 0, posted_lanes = 0; /* lanes of the first batch that have their sums */
+#pragma unroll 1
+  while (first < p.tiles && machine::wait()) {
+    scan_seen<OP> seen[BATCHES];
+#pragma unroll
+    for (int i = 0; i < BATCHES; i++)
+#pragma unroll
+      for (int w = 0; w < OP::words; w++)
+        seen[i].slot[w] = machine::look_at(ring.total(first + i * NDR_WARP + lane, w));
+    State upto[BATCHES];
+    bool here[BATCHES];
+#pragma unroll
+    for (int i = 0; i < BATCHES; i++) {
+      const int tile = first + i * NDR_WARP + lane;
+      const u32 round = ring.round(tile);
+      here[i] = true;
+#pragma unroll
+      for (int w = 0; w < OP::words; w++)
+        here[i] =
+            here[i] && mark_of(seen[i].slot[w], 0) == round && mark_of(seen[i].slot[w], 1) >> 16 == (round & 0xffffu);
+      upto[i] = here[i] && tile < p.tiles ? seen[i].state() : OP::identity();
+      here[i] = here[i] || tile >= p.tiles;
+    }
+#pragma unroll
+    for (int step = 1; step < NDR_WARP; step *= 2)
+#pragma unroll
+      for (int i = 0; i < BATCHES; i++) {
+        const State before = state_of_lane(upto[i], lane - step);
+        if (lane >= step) upto[i] = OP::joined(before, upto[i]);
+      }
+    int done = 0; /* batches */
+#pragma unroll
+    for (int i = 0; i < BATCHES; i++) {
+      const u32 missing = ~machine::ballot(here[i]);
+      const int tile = first + i * NDR_WARP + lane, count = missing ? machine::first_bit(missing) : NDR_WARP;
+      const State near = state_of_lane(upto[i], lane - 1), total = state_of_lane(upto[i], NDR_WARP - 1);
+      if (done < i) continue;
+      if (lane >= posted_lanes && lane < count && tile > 0 && tile < p.tiles) {
+        const State sum = lane == 0 ? run : tile == lane ? near : OP::joined(run, near);
+        const int dest = (int)(mark_of(seen[i].slot[0], 1) & 0xffffu);
+        ndr_word words[OP::words];
+        OP::save(sum, words);
+#pragma unroll
+        for (int w = 0; w < OP::words; w++)
+          machine::refill_slot(ring.box(dest, w), posted(words[w], (u32)tile, (u32)tile));
+      }
+      if (count == NDR_WARP) {
+        run = first + i == 0 ? total : OP::joined(run, total);
+        done++;
+        posted_lanes = 0;
+      } else if (count > posted_lanes) {
+        posted_lanes = count;
+      }
+    }
+    first += done * NDR_WARP;
+  }
+}
+
+template <class OP, class T, int E, int COLUMNS, int UNITS, int BLOCK, u32 KNOWN> struct scan_stream {
+  typedef typename OP::State State;
+  typedef typename OP::result result;
+  static const int rows = UNITS * E;
+  static const bool in_place = sizeof(T) == sizeof(result) && alignof(T) >= alignof(result);
+  static const int room_bytes = NDR_SCAN_STREAM_ROOM(rows * COLUMNS * (int)sizeof(T));
+
+  /* Dynamic shared memory has rooms for tiles, and one for results unless each takes the place of its element. In a
+   * room bytes lie as far behind a boundary of vectors as in memory. */
+  static NDR_DEVICE unsigned char *room(int turn) { return machine::shared_bytes() + turn * room_bytes; }
+
+  int line, tile; /* its number in the line */
+  int count;      /* its rows; 0: there is no such tile */
+  const unsigned char *from;
+  unsigned char *to;
+  NDR_DEVICE scan_stream(const ndr_scan_params &p, int item) {
+    tile = scan_divide(p.lines, item);
+    line = item - tile * (int)p.lines.size;
+    const i64 row = (i64)tile * rows, left = item < p.items ? p.length.size - row : 0;
+    count = left < rows ? (int)left : rows;
+    from = (const unsigned char *)((const T *)p.data[0] + start<of_array<0>>(p) + row * COLUMNS);
+    to = (unsigned char *)((result *)p.result + start<of_result>(p) + row * COLUMNS);
+  }
+  template <class WHICH> NDR_DEVICE i64 start(const ndr_scan_params &p) const {
+    const int beside = COLUMNS > 1;
+    return scan_walk<WHICH>(p, beside, p.kept_count - beside, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line);
+  }
+  static NDR_DEVICE int phase_of(const unsigned char *address) { return (int)((u64)address % 16); }
+
+  /* Starts to bring in the tile. The first vector may begin before the array. */
+  NDR_DEVICE void fetch(int turn) const {
+    typedef typename scan_unit<alignof(T)>::type unit;
+    const int phase = phase_of(from), end = phase + count * COLUMNS * (int)sizeof(T), whole = end & ~15;
+    const unsigned char *const boundary = from - phase;
+    unsigned char *const room_of_tile = room(turn);
+    if (count > 0) {
+#pragma unroll 4
+      for (int at = machine::thread() * 16; at < whole; at += BLOCK * 16)
+        machine::copy_vector(room_of_tile + at, boundary + at);
+      for (int at = (whole ? whole : phase) + machine::thread() * (int)sizeof(unit); at < end;
+           at += BLOCK * (int)sizeof(unit))
+        scan_copy_unit((unit *)(room_of_tile + at), (const unit *)(boundary + at));
+    }
+    machine::group_copies();
+  }
+  NDR_DEVICE const T *elements(int turn) const {
+    return (const T *)(room(turn) + phase_of(from));
+  }
+  NDR_DEVICE unsigned char *results(int turn) const {
+    return in_place ? room(turn) + phase_of(from) : room(NDR_SCAN_TURNS) + phase_of(to);
+  }
+  /* The total of a thread's rows; what lies behind the line's end is scanned, too, as no place depends on it. */
+  NDR_DEVICE State total(const ndr_scan_params &p, int turn, int first) const {
+    const T *const x = elements(turn) + first;
+    State s = scan_value<OP>(p, x[0]);
+#pragma unroll
+    for (int e = 1; e < E; e++) s = OP::joined(s, scan_value<OP>(p, x[e * COLUMNS]));
+    return s;
+  }
+  /* Puts the results of a thread's rows. `run`: what stands before them, if there is `any`. */
+  NDR_DEVICE void put(const ndr_scan_params &p, int turn, int first, State run, bool any) const {
+    const T *const x = elements(turn) + first;
+    result *const y = (result *)results(turn) + first;
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      State s[1] = {scan_value<OP>(p, x[e * COLUMNS])};
+      const bool fresh = e == 0 && !any;
+      if (!fresh) s[0] = OP::joined(run, s[0]);
+      scan_store<OP, KNOWN>(p, y + e * COLUMNS, s, 0, run, fresh);
+      run = s[0];
+    }
+  }
+  /* Writes what all threads have put: as vectors, if results lie in shared memory as in memory. */
+  NDR_DEVICE void write(int turn) const {
+    typedef typename scan_unit<alignof(result)>::type unit;
+    const unsigned char *const own_results = results(turn);
+    const int phase = phase_of(to), end = phase + count * COLUMNS * (int)sizeof(result);
+    const bool alike = phase_of(own_results) == phase;
+    const unsigned char *const shared = own_results - phase;
+    unsigned char *const boundary = to - phase;
+    const int head = !alike ? end : (phase + 15) & ~15, whole = end & ~15;
+#pragma unroll 4
+    for (int at = head + machine::thread() * 16; at < whole; at += BLOCK * 16)
+      *(ndr_vector *)(boundary + at) = *(const ndr_vector *)(shared + at);
+    for (int at = phase + machine::thread() * (int)sizeof(unit); at < end && at < head; at += BLOCK * (int)sizeof(unit))
+      *(unit *)(boundary + at) = *(const unit *)(shared + at);
+    for (int at = (whole > head ? whole : head) + machine::thread() * (int)sizeof(unit); at < end;
+         at += BLOCK * (int)sizeof(unit))
+      *(unit *)(boundary + at) = *(const unit *)(shared + at);
+  }
+};
+
+/* The warp that waits for what stands before tiles, in a block that scans: see scan_turn. */
+template <class OP, int COLUMNS, int BLOCK>
+NDR_DEVICE void scan_stream_await(const ndr_scan_params &p, scan_turn turn, int worker, const int (&numbers)[2],
+                                  typename OP::State (&before)[2 * COLUMNS]) {
+  const int lane = machine::thread() - BLOCK;
+#pragma unroll 1
+  while (turn.any(p)) {
+    scan_meet<BLOCK>();
+    const int behind = turn.behind(p, numbers);
+    const int tile = scan_divide(p.lines, turn.next), line = turn.next - tile * (int)p.lines.size;
+    if (turn.next < p.items && tile > 0 && lane < COLUMNS) {
+      const scan_ring ring(p, OP::words, (int)p.lines.size * COLUMNS, line * COLUMNS + lane);
+      scan_seen<OP> seen;
+      bool here;
+      do {
+        here = true;
+#pragma unroll
+        for (int w = 0; w < OP::words; w++) {
+          seen.slot[w] = machine::look_at(ring.box(worker * NDR_SCAN_TURNS + turn.room_of_next(), w));
+          here = here && mark_of(seen.slot[w], 0) == (u32)tile && mark_of(seen.slot[w], 1) == (u32)tile;
+        }
+      } while (!here && machine::wait());
+      before[turn.parity * COLUMNS + lane] = seen.state();
+    }
+    turn.go_on(behind);
+    machine::warp_barrier(); /* the lanes come to the next meeting together */
+  }
+}
+
+template <class OP, int E, int COLUMNS, int UNITS, int BLOCK, u32 KNOWN, class T>
+NDR_DEVICE void scan_streams_of(const ndr_scan_params &p, array_list<T>) {
+  typedef typename OP::State State;
+  typedef scan_stream<OP, T, E, COLUMNS, UNITS, BLOCK, KNOWN> stream;
+  NDR_SHARED scan_shared<State, BLOCK> shared;
+  NDR_SHARED State before_tile[2 * COLUMNS]; /* of the next tile, and of the one that is written, in turn */
+  NDR_SHARED int numbers[2];
+  const int thread = machine::thread(), lines = (int)p.lines.size * COLUMNS;
+  if (thread == 0) numbers[0] = (int)machine::take_number(p.taken + 1);
+  machine::barrier();
+  const int arrival = numbers[0], worker = arrival - p.keepers;
+  if (worker < 0) {
+    const int line = thread / NDR_WARP * p.keepers + arrival;
+    if (line < lines) scan_keep_line<OP>(p, scan_ring(p, OP::words, lines, line));
+    return;
+  }
+  scan_publish(scan_take(p), numbers[1]);
+  machine::barrier();
+  scan_turn turn(p, numbers);
+  if (thread >= BLOCK) {
+    scan_stream_await<OP, COLUMNS, BLOCK>(p, turn, worker, numbers, before_tile);
+    return;
+  }
+  const int unit = thread / COLUMNS, column = thread - unit * COLUMNS, own = unit * E * COLUMNS + column;
+  State first = OP::identity(), first_next = first, first_ahead = first; /* of the tile: what stands before the unit */
+  stream(p, turn.ahead).fetch(0);
+#pragma unroll 1
+  while (turn.any(p)) {
+    machine::await_copies<0>();
+    const int taken = scan_take(p);
+    machine::barrier_of<1>(BLOCK);
+    if (turn.ahead < p.items) {
+      const stream t(p, turn.ahead);
+      scan_before<OP, UNITS, COLUMNS> before;
+      const State total =
+          before.find(shared, unit < UNITS ? t.total(p, turn.room, own) : OP::identity(), unit, column, 0, false);
+      first_ahead = before.what[0];
+      if (unit == UNITS - 1) {
+        const scan_ring ring(p, OP::words, lines, t.line * COLUMNS + column);
+        const u32 round = ring.round(t.tile);
+        ndr_word words[OP::words];
+        OP::save(total, words);
+#pragma unroll
+        for (int w = 0; w < OP::words; w++)
+          machine::refill_slot(ring.total(t.tile, w),
+                               posted(words[w], round, ring.address(round, worker * NDR_SCAN_TURNS + turn.room)));
+      }
+    }
+    scan_publish(taken, numbers[turn.parity]);
+    scan_meet<BLOCK>();
+    const int behind = turn.behind(p, numbers);
+    stream(p, behind).fetch(turn.room_behind());
+    if (turn.item < p.items) {
+      const stream t(p, turn.item);
+      const int room = turn.room_of_item();
+      State run = first;
+      if (t.tile > 0) {
+        const State more = before_tile[(1 - turn.parity) * COLUMNS + column];
+        run = unit > 0 ? OP::joined(more, run) : more;
+      }
+      if (unit < UNITS) t.put(p, room, own, run, t.tile > 0 || unit > 0);
+      machine::barrier_of<1>(BLOCK);
+      t.write(room);
+    }
+    first = first_next, first_next = first_ahead;
+    turn.go_on(behind);
+  }
+}
+
+template <class OP, class Arrays, int E, int COLUMNS, int UNITS, int BLOCK, u32 KNOWN>
+NDR_DEVICE void scan_streams(const ndr_scan_params &p) {
+  scan_streams_of<OP, E, COLUMNS, UNITS, BLOCK, KNOWN>(p, Arrays{});
+}
+
+#endif

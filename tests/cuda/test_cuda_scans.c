@@ -81,6 +81,20 @@ START_TEST(bands_agree_with_their_definitions) {
 }
 END_TEST
 
+START_TEST(streams_agree_with_their_definitions) {
+  rng random = {test_seed() + 7 * (uint64_t)_i};
+  for (int i = 0; i < (gpu_subset() ? 2 : 5); i++) {
+    trial t;
+    const int64_t columns = rng_between(&random, 1, 24), most = i == 0 ? 300 : i < 3 ? 9000 : 3000000 / columns;
+    scan_in_streams(&t.given, &random, rng_between(&random, 2, gpu_subset() && most > 90000 ? 90000 : most), columns);
+    place(&t, &random, false);
+    assert_ok(run(&t, NULL));
+    check(&t);
+    finish(&t);
+  }
+}
+END_TEST
+
 /* So many columns that blocks have them whole, at pitches that are whole vectors or sectors, or neither. */
 START_TEST(strips_agree_with_their_definitions) {
   rng random = {test_seed() + (uint64_t)_i};
@@ -220,14 +234,20 @@ static void make(trial *t, rng *random) {
   static const struct {
     int64_t shape[2];
     int dim;
-  } cases[] = {{{1, 3000017}, 1}, {{40, 100003}, 1}, {{200003, 5}, 0}, {{3000, 1001}, 0}, {{100001, 33}, 1}};
-  int i = (int)rng_between(random, 0, 4), shift = gpu_subset() ? 6 : 0;
+    ndr_dtype dtype;
+    const char *family;
+  } cases[] = {{{1, 3000017}, 1, NDR_F64, NULL},      {{40, 100003}, 1, NDR_F64, NULL},
+               {{200003, 5}, 0, NDR_F64, NULL},       {{3000, 1001}, 0, NDR_F64, NULL},
+               {{100001, 33}, 1, NDR_F64, NULL},      {{2000003, 1}, 0, NDR_F32, "streams"},
+               {{300007, 11}, 0, NDR_F32, "streams"}, {{300, 30001}, 0, NDR_F32, NULL}};
+  int i = (int)rng_between(random, 0, 7), shift = gpu_subset() ? 6 : 0;
   const int64_t shape[2] = {1 + (cases[i].shape[0] >> shift), cases[i].shape[1]};
   memset(t, 0, sizeof *t);
   t->given.dim = cases[i].dim;
   t->given.op = NDR_SUM;
   t->given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
-  array_make(&t->given.array, NDR_F64, 2, shape, NULL);
+  t->given.options.force_family = cases[i].family;
+  array_make(&t->given.array, cases[i].dtype, 2, shape, NULL);
   array_fill(&t->given.array, random, FILL_WIDE);
   snprintf(t->given.text, sizeof t->given.text, "[%lld,%lld] along %d", (long long)shape[0], (long long)shape[1],
            t->given.dim);
@@ -275,7 +295,9 @@ START_TEST(calls_and_plans_are_captured) {
   make(&t, &random);
   assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   assert_ok(run(&t, stream)); /* loads the kernel: capturing forbids that */
-  assert_ok(ndr_scan_plan_create(&plan, &t.array.tensor, t.given.dim, t.given.op, &t.result.tensor, NULL));
+  ndr_scan_options options = t.given.options;
+  options.stream = NULL;
+  assert_ok(ndr_scan_plan_create(&plan, &t.array.tensor, t.given.dim, t.given.op, &t.result.tensor, &options));
   gpu_block_make(&workspace, GPU_DEVICE, ndr_scan_plan_workspace(plan) + 1, 0);
   assert_cuda(cudaDeviceSynchronize());
   assert_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
@@ -310,13 +332,15 @@ int main(void) {
                         f * FAMILY_TESTS + (gpu_subset() ? 1 : FAMILY_TESTS));
   tcase_add_loop_test(suite_case_empty(suite, "in bands", 900), bands_agree_with_their_definitions, 0,
                       gpu_subset() ? 2 : 6);
+  tcase_add_loop_test(suite_case_empty(suite, "in streams", 900), streams_agree_with_their_definitions, 0,
+                      gpu_subset() ? 4 : 12);
   tcase_add_loop_test(suite_case_empty(suite, "in strips", 900), strips_agree_with_their_definitions, 0,
                       gpu_subset() ? 2 : 8);
   tcase_add_loop_test(suite_case_empty(suite, "own", 900), own_operators_agree_with_the_cpu, 0, 2);
   TCase *large = suite_case_empty(suite, "large", 900), *streams = suite_case_empty(suite, "streams", 900);
   tcase_add_loop_test(large, ones_are_counted_right_at_every_place, 0, 10);
   tcase_add_test(large, lines_past_two_to_the_31);
-  tcase_add_loop_test(streams, bits_repeat_beside_other_work, 0, 5);
-  tcase_add_loop_test(streams, calls_and_plans_are_captured, 0, 6);
+  tcase_add_loop_test(streams, bits_repeat_beside_other_work, 0, 8);
+  tcase_add_loop_test(streams, calls_and_plans_are_captured, 0, 10);
   return gpu_suite_run(suite);
 }

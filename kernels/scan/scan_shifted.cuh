@@ -1,10 +1,12 @@
 /* Scans of lines that lie side by side, whose rows do not begin on sectors: see scan.cuh. A block has a strip of WIDTH
  * columns from the first row to the last, as in scan_columns_alone. In each row a strip ends, and the next one begins,
  * on the first sector of results behind its last column: so blocks write whole sectors, except where a row begins or
- * ends. For that a block also sums the columns that the next strip may leave to it, up to a sector of them.
+ * ends. For that a block also sums the columns that the next strip may leave to it, up to a sector of them. Where
+ * results take the place of elements a strip has its WIDTH columns in all rows.
  *
- * A tile is UNITS * E rows of a strip. Rows come in by whole vectors, and lie in shared memory as far behind a boundary
- * of these as in memory. Thread u * COLUMNS + c has E rows of column c, those of unit u. */
+ * Elements and results have the same size. A tile is UNITS * E rows of a strip. Rows come in by whole vectors, and lie
+ * in shared memory as far behind a boundary of these as in memory. Thread u * COLUMNS + c has E rows of column c, those
+ * of unit u. */
 #ifndef NDR_SCAN_SHIFTED_CUH
 #define NDR_SCAN_SHIFTED_CUH
 
@@ -16,14 +18,12 @@ template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan
   typedef typename OP::result result;
   static const int COLUMNS = NDR_SCAN_SHIFT_COLUMNS(WIDTH, (int)sizeof(result)), UNITS = BLOCK / COLUMNS;
   static const int rows = UNITS * E;
-  static const bool in_place = sizeof(T) == sizeof(result);
   static const int vectors = NDR_SCAN_SHIFT_VECTORS(COLUMNS * (int)sizeof(T)), slot = vectors * 16;
-  static const int result_vectors = NDR_SCAN_SHIFT_VECTORS(COLUMNS * (int)sizeof(result)),
-                   result_slot = result_vectors * 16;
 
   bool first, last;        /* the strip is that of a row */
   int columns;             /* that it has, of COLUMNS */
   bool ragged;             /* what lies behind its vectors may lie behind the array */
+  bool in_place;           /* results replace elements, so the columns of another strip may be results by now */
   u64 from, to;            /* the addresses of its first row */
   i64 pitch, result_pitch; /* bytes from row to row */
 
@@ -36,6 +36,7 @@ template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan
     columns = left < COLUMNS ? (int)left : COLUMNS;
     from = (u64)((const T *)p.data[0] + start<of_array<0>>(p, line) + column);
     to = (u64)((result *)p.result + start<of_result>(p, line) + column);
+    in_place = from == to;
     const ndr_scan_param_axis &axis = p.axes[p.kept_count];
     pitch = of_array<0>::stride(axis) * (i64)sizeof(T);
     result_pitch = of_result::stride(axis) * (i64)sizeof(result);
@@ -44,20 +45,20 @@ template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan
     return scan_walk<WHICH>(p, 1, p.kept_count - 1, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line);
   }
 
-  /* Dynamic shared memory has rooms for two tiles, and one for results unless each takes the place of its element. */
+  /* Dynamic shared memory has rooms for two tiles; each result takes the place of its element. */
   static NDR_DEVICE unsigned char *room(int turn) { return machine::shared_bytes() + turn * rows * slot; }
 
-  /* Calls f(row, vector, address) for the vectors of VECTORS a row that the thread moves, of the first `count` rows.
+  /* Calls f(row, vector, address) for the vectors of a row that the thread moves, of the first `count` rows.
    * `address`: of the strip's first column there, of which that in row 0 is `start`, and those of rows `pitch` apart.
    */
-  template <int VECTORS, class F> static NDR_DEVICE void each_vector(u64 start, i64 pitch, int count, const F &f) {
-    const int ABREAST = BLOCK / VECTORS, thread = machine::thread(), first_row = thread / VECTORS;
+  template <class F> static NDR_DEVICE void each_vector(u64 start, i64 pitch, int count, const F &f) {
+    const int ABREAST = BLOCK / vectors, thread = machine::thread(), first_row = thread / vectors;
     const u64 step = (u64)(ABREAST * pitch);
     u64 address = start + (u64)(first_row * pitch);
     if (first_row >= ABREAST) return;
 #pragma unroll
     for (int row = 0; row < rows; row += ABREAST, address += step)
-      if (first_row + row < count) f(first_row + row, thread - first_row * VECTORS, address);
+      if (first_row + row < count) f(first_row + row, thread - first_row * vectors, address);
   }
   /* Calls f(row, address) for the rows that the thread has: for what vectors leave of strips at the ends of rows. */
   template <class F> static NDR_DEVICE void each_row(u64 start, i64 pitch, int count, const F &f) {
@@ -71,7 +72,7 @@ template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan
     typedef typename scan_unit<alignof(T)>::type unit;
     const int bytes = columns * (int)sizeof(T), whole = ragged ? bytes - 15 : bytes;
     unsigned char *const to_room = room(turn);
-    each_vector<vectors>(start, pitch, count, [=](int row, int vector, u64 address) {
+    each_vector(start, pitch, count, [=](int row, int vector, u64 address) {
       if (vector * 16 < (int)(address & 15) + whole)
         machine::copy_vector(to_room + row * slot + vector * 16,
                              (const unsigned char *)(address & ~(u64)15) + vector * 16);
@@ -91,30 +92,30 @@ template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan
   }
   /* Which results of a row the block writes, in bytes behind the strip's first column. */
   NDR_DEVICE int begin_of(u64 address) const {
-    return first ? 0 : sector_behind((u32)address);
+    return first || in_place ? 0 : sector_behind((u32)address);
   }
   NDR_DEVICE int end_of(u64 address) const {
     const int width = WIDTH * (int)sizeof(result), bytes = columns * (int)sizeof(result),
               end = width + sector_behind((u32)address + (u32)width);
+    if (in_place) return width < bytes ? width : bytes;
     return last || end > bytes ? bytes : end;
   }
 
   /* Writes `count` rows of results, each from a sector to a sector. The elements came from `from_start` on. */
   NDR_DEVICE void write(u64 start, u64 from_start, int count, int turn) const {
     typedef typename scan_unit<alignof(result)>::type unit;
-    const int row_bytes = in_place ? slot : result_slot;
-    const unsigned char *const from_room = room(in_place ? turn : NDR_SCAN_SHIFT_ROOMS);
-    const bool alike = !in_place || (start % 16 == from_start % 16 && (pitch - result_pitch) % 16 == 0);
+    const unsigned char *const from_room = room(turn);
+    const bool alike = start % 16 == from_start % 16 && (pitch - result_pitch) % 16 == 0;
     if (alike)
-      each_vector<result_vectors>(start, result_pitch, count, [=](int row, int vector, u64 address) {
+      each_vector(start, result_pitch, count, [=](int row, int vector, u64 address) {
         const int place = vector * 16 - (int)(address & 15);
         if (place >= begin_of(address) && place + 16 <= end_of(address))
-          *(ndr_vector *)(address + (u64)place) = *(const ndr_vector *)(from_room + row * row_bytes + vector * 16);
+          *(ndr_vector *)(address + (u64)place) = *(const ndr_vector *)(from_room + row * slot + vector * 16);
       });
-    if (alike && !first && !ragged) return;
+    if (alike && !first && !ragged && !in_place) return;
     each_row(start, result_pitch, count, [=](int row, u64 address) {
       const u64 phase = alike ? address : from_start + (u64)(row * pitch); /* of its row in shared memory */
-      const unsigned char *const source = from_room + row * row_bytes + (phase & 15);
+      const unsigned char *const source = from_room + row * slot + (phase & 15);
       const int begin = begin_of(address), end = end_of(address), past = (int)(address & 15);
       const int head = ((begin + past + 15) & ~15) - past,
                 tail = ((end + past) & ~15) - past; /* vectors between them */
@@ -144,30 +145,20 @@ NDR_DEVICE void scan_shifted_of(const ndr_scan_params &p, array_list<T>) {
   for (int item = (int)machine::block(); item < p.items; item += (int)machine::blocks()) {
     const strip_type t(p, item);
     const bool here = unit < UNITS && column < t.columns;
-    State run = OP::identity();                    /* the value of the row before a tile */
-    u64 from = t.from, to = t.to, next = from;     /* `next`: of the tile that comes in next */
-    i64 left = p.length.size, left_of_next = left; /* rows */
-    const u64 tile_pitch = (u64)(rows * t.pitch);
-    auto fetch_next = [&](int room) {
-      t.fetch(next, left_of_next < rows ? (int)left_of_next : rows, room);
-      next += tile_pitch;
-      left_of_next = left_of_next < rows ? 0 : left_of_next - rows;
-    };
-#pragma unroll
-    for (int i = 0; i < NDR_SCAN_SHIFT_ROOMS - 1; i++) fetch_next(i);
-    int turn = 0;
+    State run = OP::identity(); /* the value of the row before a tile */
+    u64 from = t.from, to = t.to;
+    i64 left = p.length.size; /* rows */
+    t.fetch(from, left < rows ? (int)left : rows, 0);
 #pragma unroll 1
     for (int tile = 0; tile < p.tiles; tile++) {
-      const int count = left < rows ? (int)left : rows;
-      machine::await_copies<NDR_SCAN_SHIFT_ROOMS - 2>();
+      const int turn = tile & 1, count = left < rows ? (int)left : rows;
+      const u64 behind = from + (u64)(rows * t.pitch);
+      left -= count;
+      machine::await_copies<0>();
       machine::barrier();
-      fetch_next(turn == 0 ? NDR_SCAN_SHIFT_ROOMS - 1 : turn - 1);
-      const typename strip_type::phases phases(from, t.pitch, unit * E), result_phases(to, t.result_pitch, unit * E);
+      t.fetch(behind, left < rows ? (int)left : rows, 1 - turn);
+      const typename strip_type::phases phases(from, t.pitch, unit * E);
       unsigned char *const own = t.room(turn) + unit * E * strip_type::slot + column * (int)sizeof(T);
-      unsigned char *const own_results = strip_type::in_place
-                                             ? own
-                                             : t.room(NDR_SCAN_SHIFT_ROOMS) + unit * E * strip_type::result_slot +
-                                                   column * (int)sizeof(typename OP::result);
       State start = run;
       bool any = tile > 0;
       if constexpr (UNITS > 1) {
@@ -176,14 +167,14 @@ NDR_DEVICE void scan_shifted_of(const ndr_scan_params &p, array_list<T>) {
 #pragma unroll
           for (int e = 1; e < E; e++)
             total = OP::joined(total, scan_value<OP>(p, *(const T *)(own + e * strip_type::slot + phases.at(e))));
-          totals[tile & 1][unit * COLUMNS + column] = total;
+          totals[turn][unit * COLUMNS + column] = total;
         }
         machine::barrier();
         if (here) {
 #pragma unroll
           for (int u = 0; u < UNITS; u++) {
             if (u == unit) start = run, any = tile > 0 || u > 0;
-            const State more = totals[tile & 1][u * COLUMNS + column];
+            const State more = totals[turn][u * COLUMNS + column];
             run = tile > 0 || u > 0 ? OP::joined(run, more) : more;
           }
         }
@@ -191,23 +182,19 @@ NDR_DEVICE void scan_shifted_of(const ndr_scan_params &p, array_list<T>) {
       if (here) {
 #pragma unroll
         for (int e = 0; e < E; e++) {
-          State s[1] = {scan_value<OP>(p, *(const T *)(own + e * strip_type::slot + phases.at(e)))};
+          unsigned char *const place = own + e * strip_type::slot + phases.at(e);
+          State s[1] = {scan_value<OP>(p, *(const T *)place)};
           const bool fresh = e == 0 && !any;
           if (!fresh) s[0] = OP::joined(start, s[0]);
-          unsigned char *const result = strip_type::in_place
-                                            ? own + e * strip_type::slot + phases.at(e)
-                                            : own_results + e * strip_type::result_slot + result_phases.at(e);
-          scan_store<OP, KNOWN>(p, (typename OP::result *)result, s, 0, start, fresh);
+          scan_store<OP, KNOWN>(p, (typename OP::result *)place, s, 0, start, fresh);
           start = s[0];
         }
         if (UNITS == 1) run = start;
       }
       machine::barrier();
       t.write(to, from, count, turn);
-      from += tile_pitch;
+      from = behind;
       to += (u64)(rows * t.result_pitch);
-      left -= count;
-      turn = turn == NDR_SCAN_SHIFT_ROOMS - 1 ? 0 : turn + 1;
     }
     machine::barrier(); /* the next strip's first tile comes in where the last ones are written from */
   }

@@ -43,7 +43,6 @@
 
 /* Columns that a strip of scan_shifted sums, whose results have `bytes` bytes, and vectors of a row of so many bytes,
  * which begins up to 15 bytes behind a boundary of them; an odd number, so that rows begin in different banks. */
-#define NDR_SCAN_SHIFT_ROOMS 2 /* for tiles: the one that is written, and the next */
 #define NDR_SCAN_SHIFT_COLUMNS(width, bytes) ((width) + NDR_SCAN_SECTOR / (bytes)-1)
 #define NDR_SCAN_SHIFT_VECTORS(bytes) (((bytes) + 15 + 15) / 16 | 1)
 

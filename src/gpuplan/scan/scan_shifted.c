@@ -27,14 +27,15 @@ static bool is_whole(ndr_dtype dtype) {
   return ndr_dtype_alignment(dtype) == ndr_dtype_bytes(dtype);
 }
 
-/* Whether the kernel can run the problem: it moves vectors, and sums of f64 might decrease from unit to unit. */
+/* Whether the kernel can run the problem. Sums of f64 might decrease from unit to unit. */
 static bool is_served(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
   return problem->operand_count + problem->place_count == 0 && !problem->longer && problem->scan_count == 1 &&
          problem->kept[0].stride == 1 && problem->kept[0].result == 1 && is_whole(problem->dtype) &&
-         is_whole(problem->result_dtype) && !(rounds && ndr_scan_stores_f64(problem)) &&
-         ndr_state_size(&state) <= MOST_WORDS && problem->length >= LEAST_ROWS;
+         is_whole(problem->result_dtype) && result_bytes(problem) == ndr_scan_bytes(problem, 0) &&
+         !(rounds && ndr_scan_stores_f64(problem)) && ndr_state_size(&state) <= MOST_WORDS &&
+         problem->length >= LEAST_ROWS;
 }
 
 static int columns_of(const ndr_scan_problem *problem, int width) {
@@ -86,10 +87,8 @@ bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *dev
 int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
   ndr_state state = ndr_scan_gpu_state(problem);
   const int columns = columns_of(problem, launch->columns), units = launch->block / columns;
-  const int64_t bytes = ndr_scan_bytes(problem, 0), result = result_bytes(problem);
   const int64_t states = units > 1 ? 2 * (int64_t)units * columns : 2;
-  *dynamic = (int64_t)launch->tile * 16 *
-             (NDR_SCAN_SHIFT_ROOMS * NDR_SCAN_SHIFT_VECTORS(columns * bytes) +
-              (bytes == result ? 0 : NDR_SCAN_SHIFT_VECTORS(columns * result)));
+  *dynamic =
+      (int64_t)NDR_SCAN_TURNS_ALONE * launch->tile * 16 * NDR_SCAN_SHIFT_VECTORS(columns * result_bytes(problem));
   return *dynamic + states * ndr_state_size(&state) * (int64_t)sizeof(double);
 }

@@ -14,8 +14,9 @@
 #include "support/random.h"
 #include "support/suite.h"
 
-/* Bytes of elements from which on tiles are read in their order, and room for gaps. */
-enum { LEAST_BYTES = 16 << 20, ROOM = 2 * LEAST_BYTES };
+/* Bytes of elements from which on tiles are read in their order, and those of which tiles have the most lanes that they
+ * can have; room for gaps. */
+enum { LEAST_BYTES = 16 << 20, WIDE_BYTES = 3 * LEAST_BYTES, ROOM = 5 * LEAST_BYTES };
 
 /* Where the elements of a second array are: there is none, one for each element, for each lane or for each row. */
 typedef enum placement { NOTHING, ELEMENTS, LANES, ROWS } placement;
@@ -73,7 +74,7 @@ static void fill(ndr_dtype dtype) {
   for (size_t i = 0; i < ROOM / ndr_dtype_bytes(dtype); i++) {
     state = state * 1664525u + 1013904223u;
     double x = (double)(state >> 8) * 0x1p-23 - 1, y = (double)(state >> 12 & 0xfff) * 0x1p-11 - 1;
-    if (state >> 20 == 77) x = (double)NAN;
+    if (state >> 15 == 77) x = (double)NAN; /* few, or most sums would be NaN */
     if (state >> 20 == 78) y = x;
     if (dtype == NDR_F32)
       ((float *)(void *)elements)[i] = (float)x, ((float *)(void *)others)[i] = (float)y;
@@ -86,7 +87,8 @@ static void fill(ndr_dtype dtype) {
 static void write_problem(const kind *k, const char *beside_op, int64_t width, int64_t gap, int64_t pages, char *text,
                           size_t capacity) {
   const long long pitch = width + gap, bytes = (long long)ndr_dtype_bytes(k->dtype);
-  const long long rows = (LEAST_BYTES / bytes / width + pages) / pages, page = rows * pitch;
+  const long long least = width < 2000 ? LEAST_BYTES : WIDE_BYTES;
+  const long long rows = (least / bytes / width + pages) / pages, page = rows * pitch;
   int length = snprintf(text, capacity, "%s%s %s [%lld:%lld,%lld:%lld,%lld] /1%s", k->op, beside_op,
                         ndr_dtype_name(k->dtype), (long long)pages, page, rows, pitch, (long long)width, k->more);
   char *end = text + length;

@@ -320,6 +320,23 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   size_memory(nest, problem, words);
 }
 
+void ndr_nest_widen(ndr_nest *nest, const ndr_canonical *problem, int64_t most) {
+  ndr_nest_axis *axis = &nest->kept[0];
+  if (nest->lane_axis != 0 || nest->lane_stride != 1 || nest->gap > 1 || nest->by_position) return;
+  int64_t joined = ndr_least(ndr_least(most / nest->lanes, nest->chunk), axis->size);
+  if (joined < 2) return;
+  joined = ndr_cuts(axis->size, ndr_cuts(axis->size, joined));
+  nest->lanes = nest->period = ndr_least(joined * nest->lanes, nest->extent);
+  nest->positions = nest->positions / axis->size * ndr_cuts(axis->size, joined);
+  *axis = (ndr_nest_axis){.size = ndr_cuts(axis->size, joined),
+                          .stride = axis->stride * joined,
+                          .axis = axis->axis,
+                          .share = axis->share * joined};
+  nest->chunk = ndr_cuts(nest->chunk, joined);
+  nest->chunks = ndr_cuts(nest->positions, nest->chunk);
+  size_memory(nest, problem, ndr_canonical_words(problem, 0, problem->op_count));
+}
+
 /* ---- the three forms ---- */
 
 static const ndr_axis no_rows = {.size = 1};

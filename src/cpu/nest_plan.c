@@ -211,13 +211,17 @@ static int64_t nanoseconds_of(const ndr_nest *nest, const ndr_canonical *problem
 
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
-  installed.threads = choose_threads(nest, plan);
   installed.nanoseconds = nanoseconds_of(nest, &plan->problem);
+  if (ndr_machine_reads_in_order(&plan->problem, nest)) {
+    installed.in_order = true;
+    ndr_nest_widen(&installed, &plan->problem, NDR_WIDE_LANES);
+  }
+  installed.threads = choose_threads(&installed, plan);
   if (ndr_machine_there(&plan->problem)) ndr_machine_size(&plan->problem, &installed);
   installed.scratch_bytes += (installed.program_bytes + 255) / 256 * 256;
   memcpy(plan->config, &installed, sizeof installed);
   plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)installed.scratch_bytes);
-  if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
+  if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(&installed) * installed.block + installed.chunks) * 8;
   plan->workspace += (size_t)installed.shared_bytes;
   if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }
@@ -236,6 +240,7 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
     ndr_text_append(text, capacity, &length, " gathered by stride %lld", (long long)nest->lane_stride);
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");
   if (nest->turned) ndr_text_append(text, capacity, &length, ", results stored across tiles");
+  if (nest->in_order) ndr_text_append(text, capacity, &length, " in their order");
   int64_t steps = nest->steps / nest->splits + (nest->steps % nest->splits != 0);
   ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d thread%s",
                   (long long)nest->chunks * nest->splits, (long long)nest->chunk, (long long)steps, nest->threads,

@@ -13,6 +13,8 @@
 #include "core/state.h"
 
 #define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
+/* The most lanes of a tile that is read in its order (ndr_tile.in_order). */
+#define NDR_WIDE_LANES 2048
 /* The most rows, but of tiles for `across` and `along`: 8 bits count them, and 16 bits hold their sum of 8-bit
  * elements. */
 #define NDR_ROWS 255
@@ -25,7 +27,10 @@ typedef struct ndr_tile {
   const void *factors;    /* only kernels of masked.h, factors.h and compare.h look at it */
   int64_t factors_stride; /* its row_stride */
   int64_t factors_ahead;  /* its `ahead` */
-  bool row_factors;       /* all lanes of a row have the row's first factor; only kernels of weights look at it */
+  bool row_factors;       /* all lanes of a row have the row's first factor; only kernels of weights look at it, and in
+                           * tiles that are in_order those of compare.h */
+  bool in_order; /* rows of outputs are to be read one after the other; only kernels of factors.h, but not those
+                  * of moments, and of compare.h look at it. They give the same bits. */
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
@@ -176,6 +181,7 @@ typedef struct ndr_isa {
   ndr_fold *weighted[2][NDR_WEIGHT_DTYPES_COUNT][NDR_FACTORS_COUNT]; /* [skip_nan][dtypes], `factors` being weights */
   /* Kernels of f32 and f64, `factors` being bytes that are 0 where an element does not count. */
   ndr_fold *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
+  bool reads_in_order; /* kernels of factors.h and compare.h take tiles that are in_order */
   /* The sum of element * factor, each product rounded to the dtype. */
   ndr_fold *product[NDR_DTYPE_COUNT];
   /* The sum of (element - factor)^2; both the difference and its square are rounded to the dtype. */

@@ -98,13 +98,20 @@ static void collapse(ndr_join *join, const ndr_tile *tile, uint64_t *words) {
   }
 }
 
-static void deposit(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words, uint64_t *states,
-                    int64_t pitch) {
+/* Joins `period` states of a tile to others, or stores them. Their words are `apart` words apart. */
+static void deposit_from(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words, int64_t apart,
+                         uint64_t *states, int64_t pitch) {
   if (!tile->fresh) {
-    join(states, pitch, words, NDR_LANES, tile->period);
+    join(states, pitch, words, apart, tile->period);
     return;
   }
-  for (int w = 0; w < word_count; w++) memcpy(states + w * pitch, WORD(w), (size_t)tile->period * sizeof *words);
+  for (int w = 0; w < word_count; w++)
+    memcpy(states + w * pitch, words + w * apart, (size_t)tile->period * sizeof *words);
+}
+
+static void deposit(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words, uint64_t *states,
+                    int64_t pitch) {
+  deposit_from(join, word_count, tile, words, NDR_LANES, states, pitch);
 }
 
 /* A lane of a tile whose lanes are outputs with contiguous elements. */

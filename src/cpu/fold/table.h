@@ -452,6 +452,9 @@ static const ndr_isa isa = {
     .product = {[NDR_F32] = product_sum_f32, [NDR_F64] = weighted_sum_f64},
     .squared_difference = {[NDR_F32] = squared_difference_sum_f32, [NDR_F64] = squared_difference_sum_f64},
     .count_compared = {[NDR_F32] = COMPARED_KERNELS(COUNT_F32), [NDR_F64] = COMPARED_KERNELS(COUNT_F64)},
+#ifdef RUN_PART
+    .reads_in_order = true,
+#endif
     .complex_moments = {moments_c128, moments_squares_c128},
     .masked_argument = {{[NDR_I64] = masked_argmin_i64, [NDR_U64] = masked_argmin_u64, [NDR_F64] = masked_argmin_f64},
                         {[NDR_I64] = masked_argmax_i64, [NDR_U64] = masked_argmax_u64, [NDR_F64] = masked_argmax_f64}},

@@ -52,6 +52,7 @@ typedef struct ndr_code_fold {
   int value, factors;     /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
   bool indexed;           /* rows must ascend by index */
   bool takes_row_factors; /* its kernel looks at ndr_tile.row_factors */
+  bool in_order;          /* its kernel looks at ndr_tile.in_order */
   int words_before;       /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 

@@ -60,7 +60,19 @@ static ndr_code_fold *add_fold(const part_code *p, ndr_fold *kernel, int value, 
   return fold;
 }
 
+/* The same of a kernel that may read tiles in their order. */
+static ndr_code_fold *add_in_order(const part_code *p, ndr_fold *kernel, int value, int factors, int word) {
+  ndr_code_fold *fold = add_fold(p, kernel, value, factors, word);
+  if (fold) fold->in_order = p->isa->reads_in_order;
+  return fold;
+}
+
 /* ---- folds that compute the last instructions themselves ---- */
+
+/* Whether the kernels with weights or a mask may read tiles in their order: those of moments read them twice. */
+static bool reads_in_order(const part_code *p, ndr_factors what) {
+  return p->isa->reads_in_order && (what == NDR_FACTORS_SUM || what == NDR_FACTORS_MEAN);
+}
 
 /* A mask's bytes, before they become 0 or 1. */
 static int mask_bytes(const part_code *p, int mask) {
@@ -74,7 +86,9 @@ static bool is_real(const part_code *p, int value) {
 
 /* Folds elements that a mask leaves. */
 static void add_masked(const part_code *p, ndr_factors what, int value, int mask) {
-  add_fold(p, p->isa->masked[dtype_of(p, value)][what], value, mask_bytes(p, mask), 0);
+  ndr_fold *kernel = p->isa->masked[dtype_of(p, value)][what];
+  ndr_code_fold *fold = add_fold(p, kernel, value, mask_bytes(p, mask), 0);
+  if (fold) fold->in_order = reads_in_order(p, what);
 }
 
 static bool was_f32(const part_code *p, int value) {
@@ -95,7 +109,9 @@ static void add_weighted(const part_code *p, ndr_factors what, int value, int we
   if (dtypes == NDR_WEIGHT_F32_F32) weight = before_widening(p, weight);
   ndr_fold *kernel = p->isa->weighted[p->skip][dtypes][what];
   ndr_code_fold *fold = add_fold(p, kernel, before_widening(p, value), weight, 0);
-  if (fold) fold->takes_row_factors = true;
+  if (!fold) return;
+  fold->takes_row_factors = true;
+  fold->in_order = reads_in_order(p, what);
 }
 
 static bool is_zero(const part_code *p, int value) {
@@ -116,7 +132,7 @@ static bool fold_squared_difference(const part_code *p, const ndr_value *product
   if (of.kind != NDR_VALUE_STEP || of.number != NDR_NODE_SUBTRACT) return false;
   if (!is_array_or_constant(p, of.a) || !is_array_or_constant(p, of.b)) return false;
   bool swapped = p->code->values[of.a].constant;
-  add_fold(p, p->isa->squared_difference[product->dtype], swapped ? of.b : of.a, swapped ? of.a : of.b, 0);
+  add_in_order(p, p->isa->squared_difference[product->dtype], swapped ? of.b : of.a, swapped ? of.a : of.b, 0);
   return true;
 }
 
@@ -134,7 +150,7 @@ static bool fold_term(const part_code *p, int value, int word) {
   if (v.dtype == NDR_F64)
     add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
   else
-    add_fold(p, p->isa->product[v.dtype], v.a, v.b, 0);
+    add_in_order(p, p->isa->product[v.dtype], v.a, v.b, 0);
   return true;
 }
 
@@ -154,7 +170,7 @@ static bool fold_comparison(const part_code *p, int value, int word) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (v.number != (int)known[i].node) continue;
     ndr_compare how = swapped ? known[i].mirrored : known[i].how;
-    add_fold(p, p->isa->count_compared[v.from][how], swapped ? v.b : v.a, swapped ? v.a : v.b, word);
+    add_in_order(p, p->isa->count_compared[v.from][how], swapped ? v.b : v.a, swapped ? v.a : v.b, word);
     return true;
   }
   return false;

@@ -97,9 +97,8 @@ static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const v
 
 /* ---- codes and their memory ---- */
 
-/* The most rows of a block of a code: those that stay in a cache, if anything has to. They must not depend on a call's
- * other operators, as they decide which elements are added up first. */
-static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest, const ndr_code *code) {
+/* Whether a code's blocks have to stay in a cache, because they are computed, gathered or read twice. */
+static bool stays_in_cache(const ndr_canonical *problem, const ndr_nest *nest, const ndr_code *code) {
   bool in_cache = code->runs_strips || code->rereads;
   for (int a = 0; a <= problem->operand_count; a++) {
     ndr_walked walk;
@@ -110,7 +109,44 @@ static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest,
     if (ndr_walked_is_row_factor(code, a, single, step)) continue;
     if (!single || !ndr_walked_is_direct(&walk, step, nest->lanes, nest->gather_rows)) in_cache = true;
   }
-  if (!in_cache) return nest->gather_rows;
+  return in_cache;
+}
+
+static bool is_constant(const ndr_code *code, int value) {
+  return value < 0 || code->values[value].constant;
+}
+
+/* Whether all that a code folds are arrays, by kernels that read them in their order, or nothing but constants. */
+static bool folds_in_order(const ndr_code *code) {
+  bool arrays = false;
+  for (int f = 0; f < code->fold_count; f++) {
+    const ndr_code_fold *fold = &code->folds[f];
+    const bool constant = is_constant(code, fold->value);
+    if (constant ? !is_constant(code, fold->factors) : !fold->in_order) return false;
+    arrays = arrays || !constant;
+  }
+  return arrays;
+}
+
+/* Bytes that are read from which on tiles are read in their order: fewer are in a cache. */
+#define FAR_BYTES 16777216
+
+bool ndr_machine_reads_in_order(const ndr_canonical *problem, const ndr_nest *nest) {
+  code_room room;
+  const ndr_program *program = problem->programs[0];
+  if (problem->op_count > 1 || !program) return false; /* several would read memory as many times */
+  if (nest->form != NDR_NEST_ROWS || nest->lane_stride != 1 || nest->rows_scattered) return false;
+  if (ndr_plan_bytes_read(problem) < FAR_BYTES) return false;
+  for (int p = 0; p < program->part_count; p++)
+    if (ndr_program_part_is_plain(program, p, problem->dtype)) return false;
+  make_code(problem, ndr_isa_here(), 0, &room.code);
+  return !stays_in_cache(problem, nest, &room.code) && folds_in_order(&room.code);
+}
+
+/* The most rows of a block of a code: those that stay in a cache, if anything has to. They must not depend on a call's
+ * other operators, as they decide which elements are added up first. */
+static int64_t rows_of_block(const ndr_canonical *problem, const ndr_nest *nest, const ndr_code *code) {
+  if (!stays_in_cache(problem, nest, code)) return nest->gather_rows;
   int64_t rows = (nest->form == NDR_NEST_ROWS || !code->runs_strips ? LARGE_BLOCK : COMPUTED_BLOCK) / nest->lanes;
   return rows < 1 ? 1 : rows < nest->gather_rows ? rows : nest->gather_rows;
 }

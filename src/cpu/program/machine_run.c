@@ -203,6 +203,16 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
   f->fold(&part, states, pitch);
 }
 
+/* Folds a tile, by parts where it has more lanes than the kernel takes. Such tiles are constants. */
+static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ndr_tile part = *tile;
+  int64_t most = f->in_order && tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
+  for (int64_t done = 0; done < tile->lanes; done += part.lanes) {
+    if (tile->lanes > most) part.lanes = part.period = ndr_least(tile->lanes - done, most);
+    f->fold(&part, states + done, pitch);
+  }
+}
+
 static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
                      uint64_t *states) {
   const ndr_value *value = &code->values[f->value];
@@ -230,7 +240,9 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
     return;
   }
   if (f->indexed && tile.index_row < 0) turn_rows(&tile, bytes);
-  f->fold(&tile, states, pitch);
+  tile.in_order = b->engine->nest->in_order && f->in_order && !tile.cached;
+  if (tile.in_order && factors->constant) tile.row_factors = true;
+  fold_lanes(f, &tile, states, pitch);
 }
 
 /* Takes the arrays of a code's block, computes its values and folds them. `buffers` is a thread's memory. */

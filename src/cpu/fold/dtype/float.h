@@ -124,14 +124,19 @@ static void NAME(moments_of_rows)(const ndr_tile *tile, const double *shift, dou
 /* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS. One row at a time: they are one stream, and
  * two at a time would be two. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
-  for (int64_t row = 0; row < tile->rows; row++) {
-    const ELEMENT *at = ROW(row);
-    const char *soon = SOON(row);
+  enum { LINE = 64 / sizeof(ELEMENT), LINES = 4 * LINE };
+  const int64_t lanes = ROUNDED_LANES, rows = tile->rows, stride = tile->row_stride;
+  const int64_t ahead = SOON(0) - (const char *)tile->data;
+  const ELEMENT *at = tile->data;
+  for (int64_t row = 0; row < rows; row++, at += stride) {
     int64_t l = 0;
-    for (; l + line <= lanes; l += line, soon += 64) {
-      __builtin_prefetch(soon);
-      for (int64_t part = l; part < l + line; part += RUN_PART) ADD_PART(words + part, WIDEN(at + part));
+    for (; l + LINES <= lanes; l += LINES) {
+      ndr_prefetch((const char *)(at + l) + ahead, 256);
+      for (int64_t part = l; part < l + LINES; part += RUN_PART) ADD_PART(words + part, WIDEN(at + part));
+    }
+    for (; l + LINE <= lanes; l += LINE) {
+      __builtin_prefetch((const char *)(at + l) + ahead);
+      for (int64_t part = l; part < l + LINE; part += RUN_PART) ADD_PART(words + part, WIDEN(at + part));
     }
     for (; l + RUN_PART <= lanes; l += RUN_PART) ADD_PART(words + l, WIDEN(at + l));
     for (; l < lanes; l++) words[l] = word_of(f64_of(words[l]) + (double)at[l]);

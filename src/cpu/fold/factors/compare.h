@@ -34,16 +34,63 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
     }                                                                                                                  \
     PARTS(STORE_COUNT)                                                                                                 \
   }
+#define LOAD_COUNT(i)                                                                                                  \
+  NAME(counts) n##i;                                                                                                   \
+  LOAD_VECTOR(n##i, counts + l + (i)*PART);
+/* The same row by row, with accumulators in memory, for a tile that is in_order: memory is read in its order. */
+#define COUNT_IN_ORDER(ADD)                                                                                            \
+  const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));                                  \
+  const order_ahead soon_w = ahead_in_order(tile, tile->factors_stride, sizeof(ELEMENT));                              \
+  const int64_t rows = tile->rows, end = tile->lanes / (4 * PART) * (4 * PART);                                        \
+  const bool row_factor = tile->row_factors;                                                                           \
+  const int64_t x_stride = tile->row_stride, w_stride = tile->factors_stride;                                          \
+  const ELEMENT *row_x = tile->data, *row_w = tile->factors;                                                           \
+  for (int64_t row = 0; row < rows; row++, row_x += x_stride, row_w += w_stride) {                                     \
+    for (int64_t l = 0; l < end; l += 4 * PART) {                                                                      \
+      const ELEMENT *x = row_x + l, *w = row_w + (row_factor ? 0 : l);                                                 \
+      PREFETCH_IN_ORDER(x, l, 4 * PART, soon_x)                                                                        \
+      if (!row_factor) PREFETCH_IN_ORDER(w, l, 4 * PART, soon_w)                                                       \
+      FOUR_PARTS(LOAD_COUNT)                                                                                           \
+      FOUR_PARTS(ADD)                                                                                                  \
+      FOUR_PARTS(STORE_COUNT)                                                                                          \
+    }                                                                                                                  \
+  }
+#define COUNT_WIDE(name, ADD)                                                                                          \
+  /* Folds the lanes of a tile but for the last few; returns how many it folds. */                                     \
+  static int64_t NAME(name##_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                        \
+    ALIGNED COUNT counts[NDR_WIDE_LANES];                                                                              \
+    ALIGNED uint64_t words[NDR_WIDE_LANES];                                                                            \
+    const int64_t lanes = tile->lanes / (4 * PART) * (4 * PART);                                                       \
+    ndr_tile part = *tile;                                                                                             \
+    part.lanes = part.period = lanes;                                                                                  \
+    if (lanes < 8 * PART) return 0;                                                                                    \
+    EACH_LANE(counts[l] = 0)                                                                                           \
+    COUNT_IN_ORDER(ADD)                                                                                                \
+    EACH_LANE(words[l] = (uint64_t)counts[l])                                                                          \
+    deposit_from(join_add_int, 1, &part, words, NDR_WIDE_LANES, states, pitch);                                        \
+    return lanes;                                                                                                      \
+  }
+#define FOLD_WIDE(name)                                                                                                \
+  const int64_t folded = whole->in_order ? NAME(name##_in_order)(whole, states, pitch) : 0;                            \
+  const ndr_tile rest = folded ? lanes_after(whole, folded, sizeof(ELEMENT), sizeof(ELEMENT)) : *whole;                \
+  if (rest.lanes == 0) return;
 #define COUNT_REGISTERS(ADD)                                                                                           \
   COUNT_LANES(FOUR_PARTS, 4 * PART, ADD)                                                                               \
   COUNT_LANES(TWO_PARTS, 2 * PART, ADD)                                                                                \
   COUNT_LANES(ONE_PART, PART, ADD)
 #else
 #define COUNT_REGISTERS(ADD)
+#define COUNT_WIDE(name, ADD)
+#define FOLD_WIDE(name)                                                                                                \
+  const int64_t folded = 0;                                                                                            \
+  const ndr_tile rest = *whole;
 #endif
 
 #define COMPARE(name, ADD, how)                                                                                        \
-  static void NAME(name)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                      \
+  COUNT_WIDE(name, ADD)                                                                                                \
+  static void NAME(name)(const ndr_tile *whole, uint64_t *states, int64_t pitch) {                                     \
+    FOLD_WIDE(name)                                                                                                    \
+    const ndr_tile *tile = &rest;                                                                                      \
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED COUNT counts[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
@@ -55,7 +102,7 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
       for (int64_t l = done; l < lanes; l++) counts[l] += x[l] how w[l];                                               \
     }                                                                                                                  \
     EACH_LANE(words[l] = (uint64_t)counts[l])                                                                          \
-    settle(join_add_int, 1, tile, words, states, pitch);                                                               \
+    settle(join_add_int, 1, tile, words, states + folded, pitch);                                                      \
   }
 COMPARE(less, COUNT_LESS, <)
 COMPARE(less_equal, COUNT_LESS_EQUAL, <=)
@@ -78,5 +125,9 @@ COMPARE(unequal, COUNT_UNEQUAL, !=)
 #undef COUNT_EQUAL
 #undef COUNT_UNEQUAL
 #undef COUNT_LANES
+#undef LOAD_COUNT
+#undef COUNT_IN_ORDER
+#undef COUNT_WIDE
+#undef FOLD_WIDE
 #undef COUNT_REGISTERS
 #undef COMPARE

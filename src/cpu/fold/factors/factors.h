@@ -6,6 +6,7 @@
  *                              `term`
  *   PART_TERMS(x, w, i)        declares the same as run_parts, of part i of the elements and weights at two addresses
  *   ROW_FACTORS                defined where tiles may have row_factors; PART_TERMS asks `row_factor` for it
+ *   COUNTED_IN_BYTES           defined where weights are 1 for factors, which are bytes, that are not 0, and else 0
  *   WEIGHT_DEPENDS_ON_ELEMENT  defined where an element can change its weight: lanes that share a row's factor do not
  *                              share the sum of weights then
  * A lane's terms are added row by row, so that all instruction sets give the same bits. */
@@ -86,17 +87,105 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
     NAME(add_terms_by)(tile, words, counts, false);
 }
 
+#ifdef RUN_PART
+#define IN_ORDER_LANES (8 * RUN_PART)
+#define ADD_IN_ORDER(i)                                                                                                \
+  {                                                                                                                    \
+    PART_TERMS(x, w, i);                                                                                               \
+    ADD_PART(sums + (i)*RUN_PART, term);                                                                               \
+    if (counts && OWN_WEIGHTS) ADD_PART(weights + (i)*RUN_PART, weight);                                               \
+  }
+
+#ifdef COUNTED_IN_BYTES
+typedef uint8_t NAME(bytes) __attribute__((vector_size(IN_ORDER_LANES)));
+
+/* Adds 1 for each byte that is not 0. */
+INLINE void NAME(count_bytes)(const uint8_t *at, uint8_t *counts) {
+  NAME(bytes) x, n;
+  LOAD_VECTOR(x, at);
+  LOAD_VECTOR(n, counts);
+  n -= (NAME(bytes))(x != 0);
+  STORE_VECTOR(counts, n);
+}
+#endif
+
+/* The same as add_terms_by for rows of outputs, of which IN_ORDER_LANES are added at a time to accumulators in memory,
+ * row by row: memory is read in its order. Words are NDR_WIDE_LANES apart. */
+INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t *words, const bool counts,
+                                  const bool row_factor) {
+  const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));
+  const order_ahead soon_w = ahead_in_order(tile, tile->factors_stride, sizeof(WEIGHT));
+  const ELEMENT *row_x = tile->data;
+  const WEIGHT *row_w = tile->factors;
+  const int64_t rows = tile->rows, x_stride = tile->row_stride, w_stride = tile->factors_stride;
+  double row_weights = 0;
+#ifdef COUNTED_IN_BYTES
+  ALIGNED uint8_t counted[NDR_WIDE_LANES];
+  memset(counted, 0, (size_t)lanes);
+#endif
+  EACH_LANE(words[l] = word_of(0))
+  if (counts) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(0))
+  for (int64_t row = 0; row < rows; row++, row_x += x_stride, row_w += w_stride) {
+    const WEIGHT first = *row_w;
+    row_weights += (double)first;
+    for (int64_t l = 0; l < lanes; l += IN_ORDER_LANES) {
+      const ELEMENT *x = row_x + l;
+      const WEIGHT *w = row_factor ? &first : row_w + l;
+      uint64_t *sums = words + l, *weights = sums + NDR_WIDE_LANES;
+      PREFETCH_IN_ORDER(x, l, IN_ORDER_LANES, soon_x)
+      if (!row_factor) PREFETCH_IN_ORDER(w, l, IN_ORDER_LANES, soon_w)
+#ifdef COUNTED_IN_BYTES
+      if (counts) NAME(count_bytes)(w, counted + l);
+#endif
+      EIGHT_PARTS_AT_ONCE(ADD_IN_ORDER)
+      (void)weights;
+    }
+  }
+#ifdef COUNTED_IN_BYTES
+  if (counts) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of((double)counted[l]))
+#else
+  if (counts && !OWN_WEIGHTS) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(row_weights))
+#endif
+  (void)row_weights;
+}
+
+/* Folds the lanes of a tile that is in_order but for the last few, and returns how many it folds. */
+static int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool counts) {
+  ALIGNED uint64_t words[2 * NDR_WIDE_LANES];
+  ndr_tile part = *tile;
+  part.lanes = part.period = tile->lanes / IN_ORDER_LANES * IN_ORDER_LANES;
+  /* Rows of one step are read in their order in any case, and those of a few steps with a factor a row as fast. */
+  if (tile->lanes < (HAS_ROW_FACTORS(tile) ? 8 : 2) * IN_ORDER_LANES) return 0;
+  if (HAS_ROW_FACTORS(tile))
+    NAME(add_in_order_by)(tile, part.lanes, words, counts, true);
+  else
+    NAME(add_in_order_by)(tile, part.lanes, words, counts, false);
+  deposit_from(counts ? join_add2 : join_add, counts ? 2 : 1, &part, words, NDR_WIDE_LANES, states, pitch);
+  return part.lanes;
+}
+#define FOLD_IN_ORDER(counts)                                                                                          \
+  const int64_t done = tile->in_order ? NAME(fold_in_order)(tile, states, pitch, counts) : 0;                          \
+  const ndr_tile rest = done ? lanes_after(tile, done, sizeof(ELEMENT), sizeof(WEIGHT)) : *tile;                       \
+  if (rest.lanes == 0) return;
+#else
+#define FOLD_IN_ORDER(counts)                                                                                          \
+  const int64_t done = 0;                                                                                              \
+  const ndr_tile rest = *tile;
+#endif
+
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[2 * NDR_LANES];
-  NAME(add_terms)(tile, words, false);
-  settle(join_add, 1, tile, words, states, pitch);
+  FOLD_IN_ORDER(false)
+  NAME(add_terms)(&rest, words, false);
+  settle(join_add, 1, &rest, words, states + done, pitch);
 }
 
 #ifdef MOMENTS
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[2 * NDR_LANES];
-  NAME(add_terms)(tile, words, true);
-  settle(join_add2, 2, tile, words, states, pitch);
+  FOLD_IN_ORDER(true)
+  NAME(add_terms)(&rest, words, true);
+  settle(join_add2, 2, &rest, words, states + done, pitch);
 }
 
 #define BEGIN_MOMENTS(i)                                                                                               \
@@ -212,3 +301,7 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef ADD_SUM
 #undef STORE_SUM
 #undef SUM_LANES
+#undef IN_ORDER_LANES
+#undef ADD_IN_ORDER
+#undef FOLD_IN_ORDER
+#undef COUNTED_IN_BYTES

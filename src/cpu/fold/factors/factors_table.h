@@ -39,6 +39,34 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define PREFETCH_STEP(width)                                                                                           \
   if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof *x);                                    \
   if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof *w);
+
+/* Bytes to what is prefetched with the elements of a tile that is in_order: `near` from the first `split` lanes of a
+ * row, `far` from the others. It is what comes IN_ORDER_AHEAD bytes later, where rows that lie apart follow each other.
+ */
+#define IN_ORDER_AHEAD 4096
+typedef struct order_ahead {
+  int64_t near, far, split;
+} order_ahead;
+
+static inline order_ahead ahead_in_order(const ndr_tile *tile, int64_t stride, int64_t bytes) {
+  const int64_t row_bytes = tile->lanes * bytes, gap = stride * bytes - row_bytes;
+  const int64_t near = IN_ORDER_AHEAD + IN_ORDER_AHEAD / row_bytes * gap;
+  return (order_ahead){near, near + gap, tile->lanes - IN_ORDER_AHEAD % row_bytes / bytes};
+}
+
+#define PREFETCH_IN_ORDER(x, lane, width, how)                                                                         \
+  ndr_prefetch((const char *)(x) + ((lane) < (how).split ? (how).near : (how).far), (width) * (int64_t)sizeof *(x));
+
+/* Lanes that a tile has left after the first `done`. */
+static inline ndr_tile lanes_after(const ndr_tile *tile, int64_t done, int64_t bytes, int64_t factors_bytes) {
+  ndr_tile rest = *tile;
+  rest.data = (const char *)tile->data + done * bytes;
+  if (!tile->row_factors) rest.factors = (const char *)tile->factors + done * factors_bytes;
+  rest.lanes = rest.period = tile->lanes - done;
+  rest.in_order = false;
+  rest.ahead = rest.factors_ahead = 0;
+  return rest;
+}
 #endif
 
 #define WEIGHTED_LANE(x, w)                                                                                            \
@@ -102,6 +130,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define NAME(kernel) masked_##kernel##_f32
 #define ELEMENT float
 #define WEIGHT uint8_t
+#define COUNTED_IN_BYTES
 #define LANE_TERMS MASKED_LANE
 #define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F32, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS
@@ -111,6 +140,7 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
 #define NAME(kernel) masked_##kernel##_f64
 #define ELEMENT double
 #define WEIGHT uint8_t
+#define COUNTED_IN_BYTES
 #define LANE_TERMS MASKED_LANE
 #define PART_TERMS(x, w, i) MASKED_PART(WIDEN_F64, (x) + (i)*RUN_PART, (w) + (i)*RUN_PART)
 #define MOMENTS

@@ -428,6 +428,8 @@ typedef struct ndr_program_params {
 #define NDR_FACT_WHOLE_CHUNKS 0x800000u /* operands_columns: rows are whole chunks */
 #define NDR_FACT_LONG_RUNS 0x1000000u   /* tree_lanes: lane_vectors_log is below 0 */
 #define NDR_FACT_UNMAPPED 0x2000000u    /* kernels with teams: thread.inner is 0 */
+#define NDR_FACT_UNTURNED 0x4000000u    /* turned is 1 */
+#define NDR_FACT_SPLITS 0x8000000u      /* splits is not 1 */
 
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
  * index * to in `to`; words of a state are from_pitch and to_pitch apart. */

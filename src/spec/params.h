@@ -410,7 +410,7 @@ typedef struct ndr_program_params {
 #define NDR_FACT_ONE_STEP 0x2u          /* split_groups is 1 */
 #define NDR_FACT_RESULTS 0x4u           /* partial is 0 */
 #define NDR_FACT_SMALL 0x8u             /* small is 1 */
-#define NDR_FACT_NONE_KEPT 0x10u        /* kept_count is 0 */
+#define NDR_FACT_NONE_KEPT 0x10u        /* kept_count is 0, and there is an output: so one tile */
 #define NDR_FACT_ONE_KEPT 0x20u         /* kept_count is 1 */
 #define NDR_FACT_NONE_REDUCED 0x40u     /* reduced_count is 0 */
 #define NDR_FACT_ONE_REDUCED 0x80u      /* reduced_count is 1 */

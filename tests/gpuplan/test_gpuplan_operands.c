@@ -150,7 +150,7 @@ static void check_launch(const char *text, const ndr_canonical *problem, const n
   expect(launch->operands.steps <= 4 ||
          (launch->kernel == NDR_KERNEL_OPERANDS_ROWS && launch->operands.steps % 2 == 0));
   expect(p->work == p->tile_count * p->splits && p->splits >= 1 && p->splits <= NDR_MOST_SPLITS);
-  if (p->kept_count == 0) expect(p->tile_count == 1 && p->turned == 1); /* NDR_FACT_NONE_KEPT says so */
+  if (ndr_launch_facts(launch) & NDR_FACT_NONE_KEPT) expect(p->tile_count == 1 && p->turned == 1);
   if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS) {
     const ndr_param_thread *own = &p->thread;
     team = own->team.count;

@@ -37,9 +37,9 @@ NDR_DEVICE int first_lane(bool bit, int lanes) {
 }
 
 /* A tree over LANES neighbouring threads, or over `lanes` where LANES is 0: a power of 2, up to a warp. Each step joins
- * what another lane has, and each lane gets the total. */
+ * what another lane has, and each lane gets the total. At run time steps take longer to compile than a loop does. */
 template <int LANES, class S, class Join> NDR_DEVICE void join_tree(S &s, int lanes, const Join &join) {
-#pragma unroll(LANES ? LANES : 1)
+#pragma unroll(LANES && !NDR_FACTS ? LANES : 1)
   for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) join(s, shuffle_state(s, mask));
 }
 
@@ -253,8 +253,9 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
   machine::barrier(); /* all threads have posted before one of them waits */
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {
+    const int from = ONE ? 0 : thread >> log, apart = ONE ? 1 : NDR_BLOCK >> log; /* a loop that is known to run once */
 #pragma unroll 1
-    for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
+    for (int k = from; k - from < (ONE ? 1 : outputs); k += apart) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
       typename Op::State total =
           join_slots<Op, LOADS>(p.partials + (first + lane) * padded + output + inside, k < outputs ? count - lane : 0,

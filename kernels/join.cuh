@@ -37,9 +37,9 @@ NDR_DEVICE int first_lane(bool bit, int lanes) {
 }
 
 /* A tree over LANES neighbouring threads, or over `lanes` where LANES is 0: a power of 2, up to a warp. Each step joins
- * what another lane has, and each lane gets the total. At run time steps take longer to compile than a loop does. */
+ * what another lane has, and each lane gets the total. */
 template <int LANES, class S, class Join> NDR_DEVICE void join_tree(S &s, int lanes, const Join &join) {
-#pragma unroll(LANES && !NDR_FACTS ? LANES : 1)
+#pragma unroll(LANES ? LANES : 1)
   for (int mask = (LANES ? LANES : lanes) >> 1; mask > 0; mask >>= 1) join(s, shuffle_state(s, mask));
 }
 

@@ -165,14 +165,14 @@ template <> struct wording<c128> {
 
 /* ---- monoids ---- */
 
-template <class V> NDR_DEVICE V unit(int re) {
+template <class V> NDR_DEVICE V unit(double re) {
   return (V)re;
 }
-template <> NDR_DEVICE c64 unit<c64>(int re) {
+template <> NDR_DEVICE c64 unit<c64>(double re) {
   return {(float)re, 0};
 }
-template <> NDR_DEVICE c128 unit<c128>(int re) {
-  return {(double)re, 0};
+template <> NDR_DEVICE c128 unit<c128>(double re) {
+  return {re, 0};
 }
 
 struct add {

@@ -84,7 +84,7 @@ template <class Op> NDR_DEVICE void reduce_dense(const ndr_params &p) {
   join_tile_outputs<Op>(p, b, whose, to, [&](int k, int member) {
     return b.join_elements(p, b.first_element(p, whose), k, member, accumulators);
   });
-  if (!has_splits(p)) return;
+  if (splits_of(p) == 1) return;
   join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                          [&](int k) { return b.element_of(p, to, b.group_of(p, k), k); });
 }

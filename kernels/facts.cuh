@@ -17,9 +17,6 @@ NDR_DEVICE constexpr bool knows(unsigned fact) {
 NDR_DEVICE int splits_of(const ndr_params &p) {
   return knows(NDR_FACT_WHOLE_TILES) ? 1 : p.splits;
 }
-NDR_DEVICE bool has_splits(const ndr_params &p) {
-  return knows(NDR_FACT_SPLITS) || splits_of(p) != 1;
-}
 NDR_DEVICE int split_groups_of(const ndr_params &p) {
   return knows(NDR_FACT_ONE_STEP) ? 1 : p.split_groups;
 }

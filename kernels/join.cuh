@@ -253,9 +253,8 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
   machine::barrier(); /* all threads have posted before one of them waits */
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {
-    const int from = ONE ? 0 : thread >> log, apart = ONE ? 1 : NDR_BLOCK >> log; /* a loop that is known to run once */
 #pragma unroll 1
-    for (int k = from; k - from < (ONE ? 1 : outputs); k += apart) {
+    for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
       typename Op::State total =
           join_slots<Op, LOADS>(p.partials + (first + lane) * padded + output + inside, k < outputs ? count - lane : 0,

@@ -114,7 +114,7 @@ template <class Op> NDR_DEVICE void reduce_phased(const ndr_params &p) {
   int column = machine::thread() >> p.thread.joiners.log;
   auto place = [&](int k) { return place_of_column(p, t, k); };
   if (column < t.columns && (machine::thread() & (p.thread.joiners.count - 1)) == 0) {
-    if (!has_splits(p))
+    if (splits_of(p) == 1)
       emit_total<Op>(p, place(column), total);
     else
       save_partial<Op>(p, whose.split, t.output + column, Op::widen(total));

@@ -21,7 +21,7 @@ NDR_DEVICE void join_tile_outputs(const ndr_params &p, const groups &of, tile_sp
     typename Op::Accumulator total = part_of(k, member);
     join_lanes<Op>(total, joiners.count);
     if (member != 0 || output >= to.outputs) continue;
-    if (!has_splits(p))
+    if (splits_of(p) == 1)
       emit_total<Op>(p, of.element_of(p, to, of.group_of(p, k), k), total);
     else
       save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
@@ -177,7 +177,7 @@ template <class Op, bool WIDE> NDR_DEVICE void reduce_strip(const ndr_params &p,
   join_tile_outputs<Op>(p, s, whose, to, [&](int k, int member) {
     return s.join_columns(p, s.first_column(p, whose), k, member, accumulators[0]);
   });
-  if (!has_splits(p)) return;
+  if (splits_of(p) == 1) return;
   join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                                                     [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
 }

@@ -137,7 +137,7 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
   typename staged<Op>::place to = block.find(p, whose.tile).to;
   auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
   if (block.member == 0 && block.slot < to.outputs) {
-    if (!has_splits(p))
+    if (splits_of(p) == 1)
       emit_total<Op>(p, result(block.slot), a);
     else
       save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + block.slot, Op::widen(a));

@@ -331,7 +331,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
         for (int u = 0; u < AT_ONCE; u++)
           if (w + u < warps) Op::join(total, next[u]);
       }
-      if (!has_splits(p))
+      if (splits_of(p) == 1)
         emit<Op>(p, place_of_column(p, t, k), Op::widen(total));
       else
         save_partial<Op>(p, split, t.output + k, Op::widen(total));
@@ -398,14 +398,14 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
 #pragma unroll
     for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
   }
-  if (!has_splits(p) && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
+  if (splits_of(p) == 1 && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
     emit_team<Op, HOW>(p, t, a, team);
     return;
   }
   team_writer writer(p, team);
   if (NDR_NEAR_OTHERS(p.thread) > 1) t = spot_of(p, whose.tile, writer.team);
   join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
-  if (!has_splits(p)) return;
+  if (splits_of(p) == 1) return;
   join_splits<Op, false, column<Op, HOW>::singly ? 2 : NDR_JOIN_LOADS>(p, whose, t.output, (int)t.columns,
                                                                        [&](int k) { return place_of_column(p, t, k); });
 }

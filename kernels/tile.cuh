@@ -185,7 +185,7 @@ NDR_DEVICE void finish_columns(const ndr_params &p, int columns, tile_split whos
                                const typename Op::Accumulator &mine) {
   int thread = machine::thread();
   bool owner = thread < columns;
-  if (!has_splits(p)) {
+  if (splits_of(p) == 1) {
     if (owner) emit<Op>(p, result + thread * p.axes[0].result_stride, Op::widen(mine));
     return;
   }

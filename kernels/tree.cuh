@@ -78,7 +78,7 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
 template <class Op>
 NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, i64 place, const typename Op::Accumulator &total) {
   bool first = machine::thread() == 0;
-  if (!has_splits(p)) {
+  if (splits_of(p) == 1) {
     if (first) emit_total<Op>(p, place, total);
     return;
   }

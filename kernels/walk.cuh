@@ -91,7 +91,6 @@ struct tile_split {
 };
 
 NDR_DEVICE tile_split split_of(const ndr_params &p, i64 item) {
-  if (knows(NDR_FACT_NONE_KEPT)) return {0, (int)item}; /* there is one tile */
   u32 split = knows(NDR_FACT_WHOLE_TILES) ? 0 : divide(p.tiles, (u32)item);
   return {(u32)item - split * (u32)p.tile_count, (int)split};
 }
@@ -109,8 +108,7 @@ NDR_DEVICE range units_of(const ndr_params &p, u32 split) {
 /* The outputs of a tile (ndr_params.turned). */
 NDR_DEVICE range outputs_of(const ndr_params &p, i64 tile) {
   i64 begin = tile * p.tile_outputs, end = p.outputs;
-  if (knows(NDR_FACT_NONE_KEPT)) return {0, 1};
-  if (!knows(NDR_FACT_UNTURNED) && p.turned > 1) {
+  if (p.turned > 1) {
     u32 size = (u32)p.axes[0].size, most = p.turned, along = (size + p.tile_outputs - 1) / p.tile_outputs;
     u32 group = (u32)tile / (along * most), inside = (u32)tile - group * along * most;
     u32 left = (u32)p.outputs / size - group * most, others = left < most ? left : most;

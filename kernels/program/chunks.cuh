@@ -139,8 +139,6 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       fold_each<Row, BATCH / 2>(q, axis, at, by, left, apart, fold);
     else if constexpr (shifts())
       fold_ends<Row>(q, axis, at, by, left, apart, fold);
-    else if constexpr (BATCH == 2)
-      fold_other<Row>(q, axis, at, left, fold);
     else if constexpr (BATCH > 1)
       fold_last<Row, BATCH - 1>(q, axis, at, by, left, apart, fold);
   }
@@ -157,14 +155,6 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       at.step_arrays(by);
       at.step_indices(by, 1);
     }
-  }
-  /* The same of one chunk, if it is left. */
-  template <class Row, class Fold>
-  static NDR_DEVICE void fold_other(const ndr_program_params &q, int axis, const spot &at, int left, const Fold &fold) {
-    if (left <= 0) return;
-    Row rows[1];
-    rows[0].load(q, axis, at);
-    fold(rows, at);
   }
   template <class Row, int MOST_LEFT, class Fold>
   static NDR_DEVICE void fold_last(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,

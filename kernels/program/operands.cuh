@@ -66,11 +66,7 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
     i64 size = walked_axis(p).size;
     for (i64 unit = t.units.begin + (t.thread >> lanes.log); unit < t.units.end;
          unit = NDR_NEXT_UNIT(unit + (t.size >> lanes.log))) {
-      quotient run = {unit, 0};
-      if (knows(NDR_FACT_ONE_REDUCED))
-        run = {0, unit};
-      else if (own.pieces.size > 1)
-        run = divide(p, own.pieces, unit);
+      quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
       typename Kit::spot s = output;
       i64 from = run.rest * own.piece;
       s.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run.whole);
@@ -314,7 +310,7 @@ NDR_DEVICE void put_columns(const ndr_params &p, int split, const team_spot &out
                             const typename Op::Accumulator *a) {
   i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
   int some = NDR_ROW_END(first, out.columns, V);
-  if (!has_splits(p)) {
+  if (splits_of(p) == 1) {
     if (some == V) emit_row<Op, V>(p, at, stride, a);
     if (!knows(NDR_FACT_WHOLE_CHUNKS) && some < V) emit_some<Op, V>(p, at, stride, a, some);
     return;
@@ -351,7 +347,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
     int first = column + Kit::template column_of<STEPS>(s * V);
     if (team.row == 0 && (STEPS == 1 || first >= 0)) put_columns<Op, V>(p, whose.split, out, first, a + s * V);
   }
-  if (!has_splits(p)) return;
+  if (splits_of(p) == 1) return;
   join_splits<Op, false, 2>(p, whose, out.output, (int)out.columns,
                             [&](int k) { return out.at.result + k * p.axes[0].result_stride; });
 }

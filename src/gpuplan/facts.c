@@ -24,12 +24,11 @@ static unsigned run_facts(const ndr_params *p) {
 
 unsigned ndr_launch_facts(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  unsigned facts =
-      (p->splits == 1 ? NDR_FACT_WHOLE_TILES : NDR_FACT_SPLITS) | fact_if(p->split_groups == 1, NDR_FACT_ONE_STEP) |
-      fact_if(p->turned == 1, NDR_FACT_UNTURNED) | fact_if(!p->partial, NDR_FACT_RESULTS) |
-      fact_if(p->small, NDR_FACT_SMALL) | fact_if(p->kept_count == 0 && p->outputs == 1, NDR_FACT_NONE_KEPT) |
-      fact_if(p->kept_count == 1, NDR_FACT_ONE_KEPT) | fact_if(p->reduced_count == 0, NDR_FACT_NONE_REDUCED) |
-      fact_if(p->reduced_count == 1, NDR_FACT_ONE_REDUCED);
+  unsigned facts = fact_if(p->splits == 1, NDR_FACT_WHOLE_TILES) | fact_if(p->split_groups == 1, NDR_FACT_ONE_STEP) |
+                   fact_if(!p->partial, NDR_FACT_RESULTS) | fact_if(p->small, NDR_FACT_SMALL) |
+                   fact_if(p->kept_count == 0, NDR_FACT_NONE_KEPT) | fact_if(p->kept_count == 1, NDR_FACT_ONE_KEPT) |
+                   fact_if(p->reduced_count == 0, NDR_FACT_NONE_REDUCED) |
+                   fact_if(p->reduced_count == 1, NDR_FACT_ONE_REDUCED);
   if (ndr_kernel_has_teams(launch->kernel)) facts |= team_facts(p);
   switch (launch->kernel) {
   case NDR_KERNEL_TILE_STAGED: return facts | staged_facts(p);

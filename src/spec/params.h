@@ -410,7 +410,7 @@ typedef struct ndr_program_params {
 #define NDR_FACT_ONE_STEP 0x2u          /* split_groups is 1 */
 #define NDR_FACT_RESULTS 0x4u           /* partial is 0 */
 #define NDR_FACT_SMALL 0x8u             /* small is 1 */
-#define NDR_FACT_NONE_KEPT 0x10u        /* kept_count is 0, and there is an output: so one tile */
+#define NDR_FACT_NONE_KEPT 0x10u        /* kept_count is 0 */
 #define NDR_FACT_ONE_KEPT 0x20u         /* kept_count is 1 */
 #define NDR_FACT_NONE_REDUCED 0x40u     /* reduced_count is 0 */
 #define NDR_FACT_ONE_REDUCED 0x80u      /* reduced_count is 1 */
@@ -428,8 +428,6 @@ typedef struct ndr_program_params {
 #define NDR_FACT_WHOLE_CHUNKS 0x800000u /* operands_columns: rows are whole chunks */
 #define NDR_FACT_LONG_RUNS 0x1000000u   /* tree_lanes: lane_vectors_log is below 0 */
 #define NDR_FACT_UNMAPPED 0x2000000u    /* kernels with teams: thread.inner is 0 */
-#define NDR_FACT_UNTURNED 0x4000000u    /* turned is 1 */
-#define NDR_FACT_SPLITS 0x8000000u      /* splits is not 1 */
 
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
  * index * to in `to`; words of a state are from_pitch and to_pitch apart. */

@@ -62,7 +62,7 @@ static double run_case(rng *random, ndr_dtype dtype, ndr_kernel kernel) {
   assert_ok(ndr_request_make(&request, &problem));
   assert_ok(ndr_canonical_make(&canonical, &request));
   const ndr_cuda_operators operators = {&canonical, 0, count};
-  unsigned facts = (unsigned)rng_between(random, 0, 2u * NDR_FACT_SPLITS - 1);
+  unsigned facts = (unsigned)rng_between(random, 0, 2 * NDR_FACT_LONG_RUNS - 1);
   char *source = generate(&operators, &(ndr_cuda_template){.kind = kernel, .facts = facts});
   double milliseconds = compile(source, case_text(&problem));
   if (rng_once_in(random, 4) && canonical.programs[0]) compile_finish(canonical.programs[0]);

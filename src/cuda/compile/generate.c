@@ -205,14 +205,8 @@ void ndr_cuda_write_arrays(ndr_cuda_text *out, const ndr_dtype *dtypes, int coun
 
 /* ---- kernels ---- */
 
-/* Whether a kernel finishes a total at one place of its text: where it has splits, none is finished without them. */
-static bool finishes_once(const ndr_cuda_template *kernel) {
-  return kernel->kind == NDR_KERNEL_TREE_BLOCK ||
-         (kernel->kind == NDR_KERNEL_OPERANDS_RUNS && (kernel->facts & NDR_FACT_BLOCK_TEAMS));
-}
-
 /* Writes the types of those operators that are programs, named own0 and following. */
-static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operators, bool inlined) {
+static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operators) {
   const ndr_canonical *problem = operators->problem;
   bool several = ndr_operands_needed(problem);
   int parameters = 0, all = 0;
@@ -236,7 +230,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
     ndr_text_append(prefix, sizeof prefix, &length, "own%d", i);
     ndr_text_append(value, sizeof value, &value_length, several ? "own_value" : "traits<%s, %s>::value",
                     ndr_cuda_storage(problem->dtype), truth(problem->accumulate_f64));
-    ndr_cuda_writing how = {prefix, "ndr_params", problem->accumulate_f64, inlined, {several, parameters, all}};
+    ndr_cuda_writing how = {prefix, "ndr_params", problem->accumulate_f64, false, {several, parameters, all}};
     if (several && !program) {
       ndr_program_built_in(&wrapped, problem->ops[number], problem->dtype, problem->skip_nan);
       program = &wrapped;
@@ -289,7 +283,7 @@ size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_tem
   int count = operators->count;
   ndr_cuda_write(&out, "#define NDR_FACTS 0x%xu\n#include \"%s.cuh\"\n#include \"%s.cuh\"\n", kernel->facts,
                  templates[kernel->kind].file, has_program(operators) ? "program" : "fused");
-  write_programs(&out, operators, finishes_once(kernel));
+  write_programs(&out, operators);
   ndr_cuda_write(&out, "typedef ");
   for (int i = 0; i + 1 < count; i++) {
     ndr_cuda_write(&out, "fused<");

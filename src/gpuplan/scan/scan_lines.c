@@ -105,7 +105,8 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   const bool alone = problem->scan_count == 0 || beside > 1,
              waits = problem->length > NDR_SCAN_LONG_BLOCK * ndr_scan_elements(problem, device, 0, beside);
   const bool few = waits && !ndr_scan_family_streams.reject(problem, device, why);
-  return 4e-6 + (few ? 1.1 + 0.15 * beside : 1) * ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
+  const double waiting = !few ? 1 : problem->lines > beside ? 1.16 : 1.1 + 0.15 * beside;
+  return 4e-6 + waiting * ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

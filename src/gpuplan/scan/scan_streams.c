@@ -91,10 +91,13 @@ static void cut_tile(const ndr_scan_problem *problem, const ndr_device *device, 
   *launch = best;
 }
 
-/* The family's launch but for what a plan's workspace has to do with it. `columns` is not 0. */
-static ndr_scan_launch launch_of(const ndr_scan_problem *problem, const ndr_device *device, int columns) {
-  ndr_scan_launch launch = {
-      .columns = columns, .beside = 1, .tile_lines = 1, .column_tiles = 1, .residents = RESIDENTS};
+/* The family's launch but for what a plan's workspace has to do with it; without columns or elements, if it has none.
+ */
+static ndr_scan_launch launch_of(const ndr_scan_problem *problem, const ndr_device *device) {
+  const int columns = columns_of(problem);
+  ndr_scan_launch launch = {.beside = 1, .tile_lines = 1, .column_tiles = 1, .residents = RESIDENTS};
+  if (columns == 0) return launch;
+  launch.columns = columns;
   launch.lines = problem->lines / columns;
   cut_tile(problem, device, &launch);
   if (launch.elements == 0) return launch;
@@ -122,9 +125,9 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
   bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
   if (rounds && ndr_scan_stores_f64(problem)) return "sums in f64 might decrease where a tile begins";
-  const int columns = columns_of(problem);
-  if (columns == 0 || problem->lines > MOST_LINES) return "there are not 1 to 24 lines whose rows follow each other";
-  const ndr_scan_launch launch = launch_of(problem, device, columns);
+  if (problem->lines > MOST_LINES) return "there are more than 24 lines";
+  const ndr_scan_launch launch = launch_of(problem, device);
+  if (launch.columns == 0) return "rows do not follow each other";
   if (launch.elements == 0) return "its tiles need more shared memory";
   if (launch.grid <= (unsigned)launch.keepers || launch.grid > MOST_GRID)
     return "the device has too few or too many blocks";
@@ -133,10 +136,9 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
-  const int columns = columns_of(problem);
-  ndr_scan_launch launch = launch_of(problem, &plan->device, columns);
+  ndr_scan_launch launch = launch_of(problem, &plan->device);
   ndr_state state = ndr_scan_gpu_state(problem);
-  ndr_scan_know(problem, &launch, problem->kept_count - (columns > 1));
+  ndr_scan_know(problem, &launch, problem->kept_count - (launch.columns > 1));
   const size_t slots = ((size_t)1 << launch.ring) + (launch.grid - (unsigned)launch.keepers) * NDR_SCAN_TURNS;
   plan->workspace =
       NDR_SCAN_TAKEN_BYTES + (size_t)problem->lines * slots * (size_t)ndr_state_size(&state) * sizeof(ndr_posted);

@@ -205,10 +205,14 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
 
 /* Folds a tile, by parts where it has more lanes than the kernel takes. Such tiles are constants. */
 static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  ndr_tile part = *tile;
   int64_t most = f->in_order && tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
+  if (tile->lanes <= most) {
+    f->fold(tile, states, pitch);
+    return;
+  }
+  ndr_tile part = *tile;
   for (int64_t done = 0; done < tile->lanes; done += part.lanes) {
-    if (tile->lanes > most) part.lanes = part.period = ndr_least(tile->lanes - done, most);
+    part.lanes = part.period = ndr_least(tile->lanes - done, most);
     f->fold(&part, states + done, pitch);
   }
 }

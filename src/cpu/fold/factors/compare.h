@@ -57,7 +57,8 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
   }
 #define COUNT_WIDE(name, ADD)                                                                                          \
   /* Folds the lanes of a tile but for the last few; returns how many it folds. */                                     \
-  static int64_t NAME(name##_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                        \
+  static __attribute__((noinline)) int64_t NAME(name##_in_order)(const ndr_tile *tile, uint64_t *states,               \
+                                                                 int64_t pitch) {                                      \
     ALIGNED COUNT counts[NDR_WIDE_LANES];                                                                              \
     ALIGNED uint64_t words[NDR_WIDE_LANES];                                                                            \
     const int64_t lanes = tile->lanes / (4 * PART) * (4 * PART);                                                       \
@@ -72,8 +73,13 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
   }
 #define FOLD_WIDE(name)                                                                                                \
   const int64_t folded = whole->in_order ? NAME(name##_in_order)(whole, states, pitch) : 0;                            \
-  const ndr_tile rest = folded ? lanes_after(whole, folded, sizeof(ELEMENT), sizeof(ELEMENT)) : *whole;                \
-  if (rest.lanes == 0) return;
+  ndr_tile after;                                                                                                      \
+  const ndr_tile *tile = whole;                                                                                        \
+  if (folded == whole->lanes) return;                                                                                  \
+  if (folded) {                                                                                                        \
+    after = lanes_after(whole, folded, sizeof(ELEMENT), sizeof(ELEMENT));                                              \
+    tile = &after;                                                                                                     \
+  }
 #define COUNT_REGISTERS(ADD)                                                                                           \
   COUNT_LANES(FOUR_PARTS, 4 * PART, ADD)                                                                               \
   COUNT_LANES(TWO_PARTS, 2 * PART, ADD)                                                                                \
@@ -83,14 +89,13 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
 #define COUNT_WIDE(name, ADD)
 #define FOLD_WIDE(name)                                                                                                \
   const int64_t folded = 0;                                                                                            \
-  const ndr_tile rest = *whole;
+  const ndr_tile *tile = whole;
 #endif
 
 #define COMPARE(name, ADD, how)                                                                                        \
   COUNT_WIDE(name, ADD)                                                                                                \
   static void NAME(name)(const ndr_tile *whole, uint64_t *states, int64_t pitch) {                                     \
     FOLD_WIDE(name)                                                                                                    \
-    const ndr_tile *tile = &rest;                                                                                      \
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED COUNT counts[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \

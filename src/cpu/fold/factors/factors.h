@@ -150,7 +150,8 @@ INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t 
 }
 
 /* Folds the lanes of a tile that is in_order but for the last few, and returns how many it folds. */
-static int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool counts) {
+static __attribute__((noinline)) int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch,
+                                                             const bool counts) {
   ALIGNED uint64_t words[2 * NDR_WIDE_LANES];
   ndr_tile part = *tile;
   part.lanes = part.period = tile->lanes / IN_ORDER_LANES * IN_ORDER_LANES;
@@ -163,29 +164,36 @@ static int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64
   deposit_from(counts ? join_add2 : join_add, counts ? 2 : 1, &part, words, NDR_WIDE_LANES, states, pitch);
   return part.lanes;
 }
+
+/* `rest` becomes the tile of the lanes that are left. Small tiles are many, and a copy of each takes time. */
 #define FOLD_IN_ORDER(counts)                                                                                          \
   const int64_t done = tile->in_order ? NAME(fold_in_order)(tile, states, pitch, counts) : 0;                          \
-  const ndr_tile rest = done ? lanes_after(tile, done, sizeof(ELEMENT), sizeof(WEIGHT)) : *tile;                       \
-  if (rest.lanes == 0) return;
+  ndr_tile after;                                                                                                      \
+  const ndr_tile *rest = tile;                                                                                         \
+  if (done == tile->lanes) return;                                                                                     \
+  if (done) {                                                                                                          \
+    after = lanes_after(tile, done, sizeof(ELEMENT), sizeof(WEIGHT));                                                  \
+    rest = &after;                                                                                                     \
+  }
 #else
 #define FOLD_IN_ORDER(counts)                                                                                          \
   const int64_t done = 0;                                                                                              \
-  const ndr_tile rest = *tile;
+  const ndr_tile *rest = tile;
 #endif
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[2 * NDR_LANES];
   FOLD_IN_ORDER(false)
-  NAME(add_terms)(&rest, words, false);
-  settle(join_add, 1, &rest, words, states + done, pitch);
+  NAME(add_terms)(rest, words, false);
+  settle(join_add, 1, rest, words, states + done, pitch);
 }
 
 #ifdef MOMENTS
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[2 * NDR_LANES];
   FOLD_IN_ORDER(true)
-  NAME(add_terms)(&rest, words, true);
-  settle(join_add2, 2, &rest, words, states + done, pitch);
+  NAME(add_terms)(rest, words, true);
+  settle(join_add2, 2, rest, words, states + done, pitch);
 }
 
 #define BEGIN_MOMENTS(i)                                                                                               \

@@ -203,10 +203,11 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
   f->fold(&part, states, pitch);
 }
 
-/* Folds a tile, by parts where it has more lanes than the kernel takes. Such tiles are constants. */
+/* Folds a tile, by parts where it has more lanes than the kernel takes: constants, where other folds of the same block
+ * take wide tiles. */
 static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ndr_tile part = *tile;
-  int64_t most = f->in_order && tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
+  const int64_t most = tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
   for (int64_t done = 0; done < tile->lanes; done += part.lanes) {
     if (tile->lanes > most) part.lanes = part.period = ndr_least(tile->lanes - done, most);
     f->fold(&part, states + done, pitch);

@@ -257,6 +257,16 @@ NDR_DEVICE void scan_post_total(const scan_ring &ring, int tile, const typename 
                          posted(words[w], round, ring.second_mark(round, ring.box_of(worker, room))));
 }
 
+/* Which barriers stand between accesses to shared memory. A turn has a first barrier of the threads that scan (A), the
+ * meeting of all (B), and where there is an `item` another barrier of those that scan (C).
+ *
+ *   numbers[parity]      written before B, read behind it; written again two turns later, so behind the next B
+ *   before_tile[parity]  written behind B by the last warp, read behind the next B; written again behind the one after
+ *   shared               written and read between A and B, with barriers of its own between
+ *   a room               filled from behind B until the next A; its total is found before the next B; two turns later
+ *                        each thread puts its own results before C, and all are written out behind C; filled again
+ *                        behind the next B
+ *   room of results      written before C, read between C and the next A */
 template <class OP, int E, int COLUMNS, int UNITS, int BLOCK, u32 KNOWN, class T>
 NDR_DEVICE void scan_streams_of(const ndr_scan_params &p, array_list<T>) {
   typedef typename OP::State State;

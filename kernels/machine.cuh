@@ -204,7 +204,7 @@ NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to) {
                : "memory");
 }
 
-/* The same in a slot whose last word has been read. */
+/* The same in a slot that may hold a word, which nobody needs any more. */
 NDR_DEVICE void refill_slot(ndr_posted *slot, const ndr_posted &to) {
   set_slot(slot, to);
 }

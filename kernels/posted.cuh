@@ -9,10 +9,11 @@ NDR_DEVICE ndr_posted posted(ndr_word word) {
   const ndr_word mark = (ndr_word)1 << 32;
   return {{mark | (word & 0xffffffffu), mark | word >> 32}};
 }
-/* The same with marks that say what the word is of. */
+/* The same with marks of the caller, which say what the word is of. */
 NDR_DEVICE ndr_posted posted(ndr_word word, unsigned first, unsigned second) {
   return {{(ndr_word)first << 32 | (word & 0xffffffffu), (ndr_word)second << 32 | word >> 32}};
 }
+/* The mark of half 0 or 1; of an empty slot 0. */
 NDR_DEVICE unsigned mark_of(const ndr_posted &p, int half) {
   return (unsigned)(p.half[half] >> 32);
 }

@@ -2,9 +2,9 @@
  *
  *   scan_lines    scan_lines.cuh, family lines: a tile is a stretch of a line, or several whole lines
  *   scan_columns  scan_columns.cuh, family columns: lines that lie side by side
- *   scan_shifted  scan_shifted.cuh, family columns, too: such lines whose rows do not begin on sectors
+ *   scan_shifted  scan_shifted.cuh, family columns: such lines, where rows do not begin on sectors
  *   scan_bands    scan_bands.cuh, family bands: few such lines, whose rows follow each other
- *   scan_streams  scan_streams.cuh, family streams: a long line, or very few that lie so
+ *   scan_streams  scan_streams.cuh, family streams: a long line, or very few such lines; rows follow each other
  *
  * This file has what they share.
  *

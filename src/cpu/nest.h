@@ -75,7 +75,7 @@ typedef struct ndr_nest {
   int64_t rows_ahead; /* rows from one to that which is prefetched with it; 0: none is */
   int64_t ahead;      /* elements to the tile where that goes on; 0: to the next one, which nest_execute.c finds */
   int64_t chunk, chunks, splits;
-  bool in_order;    /* ROWS: tiles are read in their order, by kernels that can (ndr_tile.in_order) */
+  bool in_order;    /* ROWS: tiles are read row by row, by kernels that can (ndr_tile.in_order) */
   bool by_position; /* all steps of a position come before the next position; there are no splits */
 
   int levels;
@@ -119,8 +119,8 @@ bool ndr_nest_gaps(ndr_nest *nest, const ndr_canonical *problem, int reduced_row
 void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows, int kept_period);
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
-/* Makes one tile of neighbours that lie side by side in memory, of at most `most` lanes. The rows of a tile, steps and
- * splits stay, and with them the bits of results. */
+/* Joins tiles that lie side by side in memory to tiles of at most `most` lanes. The rows of a tile, steps and splits
+ * stay, and with them the bits of results. */
 void ndr_nest_widen(ndr_nest *nest, const ndr_canonical *problem, int64_t most);
 
 /* Predicted seconds on the device of what takes one thread `work` seconds. */

@@ -41,13 +41,14 @@
 /* Bytes of shared memory for a tile of scan_streams, which begins up to 15 bytes behind a boundary of vectors. */
 #define NDR_SCAN_STREAM_ROOM(bytes) (((bytes) + 15 + 15) / 16 * 16)
 
-/* Columns that a strip of scan_shifted sums, whose results have `bytes` bytes, and vectors of a row of so many bytes,
- * which begins up to 15 bytes behind a boundary of them; an odd number, so that rows begin in different banks. */
+/* scan_shifted: columns that a strip of `width` sums, whose results have `bytes` bytes: as many as those that the next
+ * strip may leave to it more. Vectors that a row of `bytes` bytes has in shared memory: it begins up to 15 bytes behind
+ * a boundary of them, and an odd number lets rows begin in different banks. */
 #define NDR_SCAN_SHIFT_COLUMNS(width, bytes) ((width) + NDR_SCAN_SECTOR / (bytes)-1)
 #define NDR_SCAN_SHIFT_VECTORS(bytes) (((bytes) + 15 + 15) / 16 | 1)
 
-/* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
- * total it finds, and one that comes in. Where blocks have whole lines: the one at hand and the next. */
+/* Rooms of a block, for a tile each: the one that it writes, one before which it finds what stands, one whose total it
+ * finds, and one that comes in. Where blocks have whole lines: the one at hand and the next. */
 #define NDR_SCAN_TURNS 4
 #define NDR_SCAN_TURNS_ALONE 2
 
@@ -102,7 +103,7 @@ typedef struct ndr_scan_params {
   int tile_lines;                /* scan_lines: lines of a tile, if a tile has whole ones */
   int tile;                      /* elements of a tile, or of one of its columns; see NDR_SCAN_LEADS, too */
   int pass;                      /* scan_bands: see there */
-  int keepers, ring;             /* scan_streams: blocks that scan nothing; a ring has 2^ring slots */
+  int keepers, ring;             /* scan_streams: blocks that keep what stands before tiles; a ring's 2^ring slots */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
   union {
@@ -123,12 +124,13 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
 #define NDR_SCAN_CHAIN 0x8000u      /* each tile waits for the prefix that the one before it posts */
 #define NDR_SCAN_NEAR 0x10000u      /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
-#define NDR_SCAN_SHIFTED 0x80000u   /* scan_columns: the kernel is scan_shifted */
 #define NDR_SCAN_ONE_START 0x20000u /* scan_lines, of whole lines: of a thread's elements at most one begins a line */
 
 /* scan_lines: a tile of whole lines, or the first of a longer one, may begin with elements that are not its own, so
  * that it begins on a sector. A tile of whole lines is longer by these; the tiles of a longer one have room for them
  * and the line. There is one array; it and the result are flat; a thread has at least a sector of elements. */
 #define NDR_SCAN_LEADS 0x40000u
+
+#define NDR_SCAN_SHIFTED 0x80000u /* of family columns, with NDR_SCAN_ALONE: the kernel is scan_shifted */
 
 #endif

@@ -1,5 +1,5 @@
-/* Large problems whose tiles are read in their order have the bits of the same problem where another operator of the
- * call keeps them from it, on each instruction set and for any number of threads. */
+/* Large problems whose tiles are read row by row, in the order of memory, have the bits of the same problem where a
+ * second operator of the call prevents that: on each instruction set and for any number of threads. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): setenv
 #include <math.h>
 #include <stdbool.h>
@@ -14,8 +14,7 @@
 #include "support/random.h"
 #include "support/suite.h"
 
-/* Bytes of elements from which on tiles are read in their order, and those of which tiles have the most lanes that they
- * can have; room for gaps. */
+/* Bytes of elements from which on tiles are read row by row, and enough bytes for the widest tiles; room for gaps. */
 enum { LEAST_BYTES = 16 << 20, WIDE_BYTES = 3 * LEAST_BYTES, ROOM = 5 * LEAST_BYTES };
 
 /* Where the elements of a second array are: there is none, one for each element, for each lane or for each row. */
@@ -53,7 +52,7 @@ static const kind kinds[] = {{HOT, NDR_F32, "", NOTHING, ""},
                              {"mean", NDR_F64, "weights=f64", ELEMENTS, ""},
                              {"mean", NDR_F32, "weights=f32", ROWS, " skipnan"},
                              {"mean", NDR_F32, "weights=f64", ELEMENTS, " skipnan"}};
-/* A constant comes first: it is folded with a second array, or takes its place. */
+/* Programs with a constant on the left of an operation, or that fold one alone. */
 static const kind constants[] = {{"{twice(x): s += 2 * x -> s}", NDR_F32, "", NOTHING, ""},
                                  {"{above(x; t): n += t < x -> n}(0.25)", NDR_F64, "", NOTHING, ""},
                                  {"{near(x; m): s += (m - x)**2, n += 3 -> s / n}(0.25)", NDR_F32, "", NOTHING, ""},
@@ -101,7 +100,7 @@ static void write_problem(const kind *k, const char *beside_op, int64_t width, i
   }
 }
 
-/* Whether the plan reads tiles in their order. */
+/* Returns whether the plan reads tiles row by row. */
 static bool run(const char *text, int threads, void *result, void *beside) {
   ndr_problem problem = NDR_PROBLEM_INIT;
   ndr_options options = NDR_OPTIONS_INIT;
@@ -120,7 +119,7 @@ static bool run(const char *text, int threads, void *result, void *beside) {
   return strstr(described, "in their order") != NULL;
 }
 
-/* Returns whether the problem's tiles are read in their order. */
+/* Also returns that, of the problem with one operator. */
 static bool check_one(const kind *k, int64_t width, int64_t gap, int64_t pages) {
   char alone[512], beside[512];
   const size_t outputs = (size_t)(pages * width), bytes = outputs * sizeof(double);

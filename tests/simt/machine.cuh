@@ -182,10 +182,12 @@ NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to, const char *fil
 NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
   return *slot;
 }
+/* Nothing here knows whether the word that is replaced is needed. */
 NDR_DEVICE void refill_slot(ndr_posted *slot, const ndr_posted &to) {
   *slot = to;
 }
-/* Where blocks run one after the other, what an earlier one posts is there, and this fails. */
+/* Lets other blocks go on. Fails where blocks run one after the other: what earlier ones post is there, what later ones
+ * post never will be. */
 NDR_DEVICE bool wait(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   simt_pause(file, line);
   return true;

@@ -604,7 +604,8 @@ int main(void) {
   tcase_add_loop_test(cases, strips_end_on_sectors, 0, test_share() > 1 ? 2 : 16);
   tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
   tcase_add_loop_test(cases, streams_are_read_once, 0, test_share() > 1 ? 5 : 48);
-  tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, test_share() > 1 ? 1 : 4); /* a million elements each */
+  tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0,
+                      test_share() > 1 ? 1 : 4); /* up to 9 million elements each */
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 7);
   tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));

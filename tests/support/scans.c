@@ -79,7 +79,7 @@ void scan_random(scan_case *made, rng *random, int64_t most) {
 }
 
 void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim, const char *family) {
-  const bool bands = !strcmp(family, "bands") || !strcmp(family, "streams"); /* which have no sums in f64 */
+  const bool no_f64_sums = !strcmp(family, "bands") || !strcmp(family, "streams");
   ndr_dtype dtype;
   memset(made, 0, sizeof *made);
   made->dim = dim;
@@ -89,7 +89,7 @@ void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim,
   do {
     made->op = scanned[rng_between(random, 0, 6)];
     dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
-  } while (!op_defined(made->op, dtype) || (bands && (dtype == NDR_F64 || dtype == NDR_C128)) ||
+  } while (!op_defined(made->op, dtype) || (no_f64_sums && (dtype == NDR_F64 || dtype == NDR_C128)) ||
            (made->op == NDR_LOGSUMEXP && is_integer(dtype)));
   array_make(&made->array, dtype, 3, shape, NULL);
   array_fill(&made->array, random, random_filling(random, made->op));

@@ -23,7 +23,8 @@ void scan_compact(scan_case *made, rng *random, const int64_t shape[3], int dim,
 
 /* One that family bands can run: [1 to 3,rows,columns] along 1, of random elements, by that family. */
 void scan_in_bands(scan_case *made, rng *random, int64_t rows, int64_t columns);
-/* The same of up to 24 lines in all, by family streams. */
+
+/* The same of up to 24 columns and 24 lines in all, by family streams. */
 void scan_in_streams(scan_case *made, rng *random, int64_t rows, int64_t columns);
 
 void scan_free(scan_case *made);

@@ -34,7 +34,7 @@ typedef struct lane {
 typedef struct slot {
   lane *lanes;
   unsigned char *shared;
-  unsigned char *statics; /* of a block whose turn it is not */
+  unsigned char *statics; /* its static shared memory while other blocks have their turns: see take_turn */
 } slot;
 
 /* After this many turns in a row that all end in waiting for other blocks, the launch is given up: none will go on. */
@@ -274,7 +274,7 @@ static bool run_block(lane *own, bool *returned) {
   return true;
 }
 
-/* A turn of a block, whose static shared memory takes the place that kernels know. */
+/* A turn of a block. Kernels know one place of static shared memory, so each block's comes there for its turn. */
 static bool take_turn(slot *s, bool *returned) {
   const size_t bytes = launch->statics_bytes;
   if (bytes > 0) memcpy(launch->statics, s->statics, bytes);
@@ -333,12 +333,14 @@ void simt_shut_down(void) {
 
 /* How many blocks take turns. */
 static int slots_of(const simt_launch *started) {
-  const bool asked = started->order && started->resident > 1;
-  const int wanted = started->abreast ? started->abreast
-                     : asked          ? started->resident
-                                      : 1,
-            most = (started->abreast ? SIMT_MOST_LIVE : SIMT_MOST_THREADS) / started->threads;
-  const int count = wanted < most ? wanted : most;
+  int wanted = 1, threads = SIMT_MOST_THREADS; /* of all these blocks */
+  if (started->abreast > 0) {
+    wanted = started->abreast;
+    threads = SIMT_MOST_LIVE;
+  } else if (started->order && started->resident > 1) {
+    wanted = started->resident;
+  }
+  const int most = threads / started->threads, count = wanted < most ? wanted : most;
   return count < started->grid ? count : (int)started->grid;
 }
 

@@ -1,6 +1,6 @@
 /* Launches under emulation. A block's threads are fibres that run one at a time until they wait. Blocks run one after
- * the other, or a few in turns, from a barrier to the next. So nothing happens at once, but everything may happen in
- * any order that barriers and shuffles allow. */
+ * the other, or a few of them in turns, each from a barrier to the next. So nothing happens at once, but everything may
+ * happen in any order that barriers and shuffles allow. */
 #ifndef SIMT_LAUNCH_H
 #define SIMT_LAUNCH_H
 
@@ -28,7 +28,12 @@ typedef struct simt_launch {
                    * most; 0: see `resident` */
 } simt_launch;
 
-enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_MOST_LIVE = 4096, SIMT_POISON = 0xa5 };
+enum {
+  SIMT_WARP = 32,
+  SIMT_MOST_THREADS = 1024, /* of a block */
+  SIMT_MOST_LIVE = 4096,    /* of all blocks that have begun */
+  SIMT_POISON = 0xa5        /* each byte of shared memory before a block begins */
+};
 
 /* Returns NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared
  * memory is poisoned before each block. One launch at a time. */

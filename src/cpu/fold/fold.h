@@ -13,7 +13,7 @@
 #include "core/state.h"
 
 #define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
-/* The most lanes of a tile that is read in its order (ndr_tile.in_order). */
+/* The same where ndr_tile.in_order. */
 #define NDR_WIDE_LANES 2048
 /* The most rows, but of tiles for `across` and `along`: 8 bits count them, and 16 bits hold their sum of 8-bit
  * elements. */
@@ -29,8 +29,8 @@ typedef struct ndr_tile {
   int64_t factors_ahead;  /* its `ahead` */
   bool row_factors;       /* all lanes of a row have the row's first factor; only kernels of weights look at it, and in
                            * tiles that are in_order those of compare.h */
-  bool in_order; /* rows of outputs are to be read one after the other; only kernels of factors.h, but not those
-                  * of moments, and of compare.h look at it. They give the same bits. */
+  bool in_order; /* the tile, whose lanes are outputs, is to be read row by row, which is the order of memory; only
+                  * kernels of factors.h, but not those of moments, and of compare.h look at it, for the same bits */
   int64_t lanes, rows;
   int64_t row_stride;     /* in elements; may be negative */
   const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its

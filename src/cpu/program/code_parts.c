@@ -60,7 +60,7 @@ static ndr_code_fold *add_fold(const part_code *p, ndr_fold *kernel, int value, 
   return fold;
 }
 
-/* The same of a kernel that may read tiles in their order. */
+/* The same of a kernel that looks at ndr_tile.in_order. */
 static ndr_code_fold *add_in_order(const part_code *p, ndr_fold *kernel, int value, int factors, int word) {
   ndr_code_fold *fold = add_fold(p, kernel, value, factors, word);
   if (fold) fold->in_order = p->isa->reads_in_order;
@@ -69,7 +69,7 @@ static ndr_code_fold *add_in_order(const part_code *p, ndr_fold *kernel, int val
 
 /* ---- folds that compute the last instructions themselves ---- */
 
-/* Whether the kernels with weights or a mask may read tiles in their order: those of moments read them twice. */
+/* Whether a kernel with weights or a mask looks at ndr_tile.in_order. Those of moments read a tile twice. */
 static bool reads_in_order(const part_code *p, ndr_factors what) {
   return p->isa->reads_in_order && (what == NDR_FACTORS_SUM || what == NDR_FACTORS_MEAN);
 }

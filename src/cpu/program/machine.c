@@ -116,7 +116,8 @@ static bool is_constant(const ndr_code *code, int value) {
   return value < 0 || code->values[value].constant;
 }
 
-/* Whether all that a code folds are arrays, by kernels that read them in their order, or nothing but constants. */
+/* Whether each fold of a code is of arrays, by a kernel that can read them row by row, or of constants alone; and one
+ * is of arrays. */
 static bool folds_in_order(const ndr_code *code) {
   bool arrays = false;
   for (int f = 0; f < code->fold_count; f++) {
@@ -128,8 +129,8 @@ static bool folds_in_order(const ndr_code *code) {
   return arrays;
 }
 
-/* Bytes that are read from which on tiles are read in their order: fewer are in a cache. */
-#define FAR_BYTES 16777216
+/* From so many bytes on, tiles are read in the order of memory: fewer may be in a cache. */
+#define FAR_BYTES (16 << 20)
 
 bool ndr_machine_reads_in_order(const ndr_canonical *problem, const ndr_nest *nest) {
   code_room room;

@@ -60,7 +60,8 @@ static inline bool ndr_walked_is_row_factor(const ndr_code *code, int a, bool si
   return single && step == 0 && (code->row_factor_arrays >> a & 1);
 }
 
-/* Whether all that a problem folds is one program whose kernels read a nest's tiles in their order. */
+/* Whether a problem is one program whose kernels can read the nest's tiles row by row (ndr_tile.in_order), and is large
+ * enough to gain from that. */
 bool ndr_machine_reads_in_order(const ndr_canonical *problem, const ndr_nest *nest);
 
 /* Sets the nest's shared_bytes and program_bytes. */

@@ -203,9 +203,10 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
   f->fold(&part, states, pitch);
 }
 
-/* Folds a tile, by parts where it has more lanes than the kernel takes. Such tiles are constants. */
+/* Folds a tile, by parts where it has more lanes than the kernel takes: constants, where other folds of the same block
+ * take wide tiles. */
 static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  int64_t most = f->in_order && tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
+  int64_t most = tile->in_order ? NDR_WIDE_LANES : NDR_LANES;
   if (tile->lanes <= most) {
     f->fold(tile, states, pitch);
     return;

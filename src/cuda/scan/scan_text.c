@@ -20,6 +20,25 @@ static bool is_short(const ndr_program *program) {
   return count <= FEW_NODES;
 }
 
+/* Also the name of the file that it is in. */
+static const char *kernel_of(const ndr_scan_launch *launch) {
+  if (launch->keepers) return "scan_streams";
+  if (launch->units) return "scan_bands";
+  if (launch->known & NDR_SCAN_SHIFTED) return "scan_shifted";
+  return launch->columns ? "scan_columns" : "scan_lines";
+}
+
+/* Calls the kernel for what is known of the launch: its template's arguments are elements, then of columns, units and
+ * block those that it has, then `known`. */
+static void write_call(ndr_cuda_text *out, const ndr_scan_launch *launch) {
+  const bool has_block = !launch->columns || launch->keepers || (launch->known & NDR_SCAN_SHIFTED);
+  ndr_cuda_write(out, "  %s<own_operator, own_elements, %d", kernel_of(launch), launch->elements);
+  if (launch->columns) ndr_cuda_write(out, ", %d", launch->columns);
+  if (launch->units) ndr_cuda_write(out, ", %d", launch->units);
+  if (has_block) ndr_cuda_write(out, ", %d", launch->block);
+  ndr_cuda_write(out, ", 0x%xu>(p);\n", launch->known);
+}
+
 size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const ndr_scan_problem *problem = &plan->problem;
   const ndr_program *program = problem->program;
@@ -28,12 +47,7 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   ndr_cuda_writing how = {"own", "ndr_scan_params", true, is_short(program), {true, 0, program->parameter_count}};
   ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
   memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
-  ndr_cuda_write(&out, "#include \"%s.cuh\"\n",
-                 launch->keepers                    ? "scan_streams"
-                 : launch->units                    ? "scan_bands"
-                 : launch->known & NDR_SCAN_SHIFTED ? "scan_shifted"
-                 : launch->columns                  ? "scan_columns"
-                                                    : "scan_lines");
+  ndr_cuda_write(&out, "#include \"%s.cuh\"\n", kernel_of(launch));
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
   if (launch->beside > 1)
@@ -45,19 +59,7 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
     ndr_cuda_write(&out, "typedef scan_operator<own> own_operator;\ntypedef own_arrays own_elements;\n");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(%d, %d)\n", launch->threads, launch->residents);
   ndr_cuda_write(&out, "ndr_scan(const __grid_constant__ ndr_scan_params p) {\n  machine::begin();\n");
-  if (launch->keepers)
-    ndr_cuda_write(&out, "  scan_streams<own_operator, own_elements, %d, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->columns, launch->units, launch->block, launch->known);
-  else if (launch->known & NDR_SCAN_SHIFTED)
-    ndr_cuda_write(&out, "  scan_shifted<own_operator, own_elements, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->columns, launch->block, launch->known);
-  else if (launch->units)
-    ndr_cuda_write(&out, "  scan_bands<own_operator, own_elements, %d, %d, %d, 0x%xu>(p);\n}\n", launch->elements,
-                   launch->columns, launch->units, launch->known);
-  else
-    ndr_cuda_write(&out, "  %s, %d, %d, 0x%xu>(p);\n}\n",
-                   launch->columns ? "scan_columns<own_operator, own_elements"
-                                   : "scan_lines<own_operator, own_elements",
-                   launch->elements, launch->columns ? launch->columns : launch->block, launch->known);
+  write_call(&out, launch);
+  ndr_cuda_write(&out, "}\n");
   return out.length;
 }

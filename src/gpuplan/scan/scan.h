@@ -9,7 +9,7 @@
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
   int elements;   /* that a thread has of a line */
-  int columns;    /* elements side by side in a tile of scan_columns, bands or streams; 0: the kernel is scan_lines */
+  int columns;    /* elements side by side in a tile, of scan_shifted the WIDTH of a strip; 0: it is scan_lines */
   int units;      /* of a tile of scan_bands or scan_streams, of `elements` rows each; 0: it is another kernel */
   int keepers;    /* blocks of scan_streams that keep what stands before tiles; 0: it is another kernel */
   int beside;     /* lines whose elements lie side by side and are one element of the kernel's; at least 1 */
@@ -91,6 +91,18 @@ static inline bool ndr_scan_stores_f64(const ndr_scan_problem *problem) {
   return problem->result_dtype == NDR_F64 || problem->result_dtype == NDR_C128;
 }
 
+/* Whether sums of elements that are not negative might decrease where what stands before is combined first: see
+ * `chained` in kernels/scan/scan.cuh. Only scan_lines and scan_columns chain. */
+static inline bool ndr_scan_might_decrease(const ndr_scan_problem *problem) {
+  return (problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT) && ndr_scan_stores_f64(problem);
+}
+
+/* Whether `residents` blocks with `bytes` of shared memory each run on a multiprocessor at a time. */
+static inline bool ndr_scan_fits(const ndr_device *device, int64_t bytes, int residents) {
+  return bytes <= device->shared_bytes_per_block &&
+         residents * (bytes + NDR_SCAN_RESERVED_SHARED) <= device->shared_bytes_per_unit;
+}
+
 /* Nodes of a line of `tiles` tiles in groups of `group`, which are in groups of `upper`: see scan_params.h. */
 int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
 
@@ -106,9 +118,11 @@ enum {
 /* Bytes of shared memory of a block, of which `dynamic` are set at launch. */
 int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
 
-/* Cuts strips of family columns for scan_shifted, where rows do not begin on sectors: all of the launch but `lines`.
- * False: it is not for this problem, or not faster. */
+/* Cuts strips of family columns for scan_shifted, where rows do not begin on sectors: all that ndr_scan_cut needs of
+ * the launch but `lines`. False, and the launch is as it was: the kernel cannot run this problem, or there are too few
+ * columns for it. */
 bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch);
+/* What ndr_scan_shared returns for scan_shifted. */
 int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
 
 /* Sets what of `known` all families have. `kept_count` is the number of axes that lines are counted over. */
@@ -117,8 +131,11 @@ void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int
 /* Completes a launch of lines or columns: what of `known` all have, the grid, and the plan's workspace. */
 void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count);
 
-/* Bytes of an array's elements (k of ndr_scan_params.data), and its stride along an axis. */
+/* Bytes of an array's elements (k of ndr_scan_params.data) and of results, and the array's stride along an axis. */
 int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k);
+static inline int64_t ndr_scan_result_bytes(const ndr_scan_problem *problem) {
+  return (int64_t)ndr_dtype_bytes(problem->result_dtype);
+}
 int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k);
 
 /* Seconds that it takes to read each element and write each result, where those that come one after the other lie a

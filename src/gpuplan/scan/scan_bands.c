@@ -18,10 +18,6 @@ enum {
   RESIDENTS = 3 /* four were as fast, on an H200 */
 };
 
-static int64_t result_bytes(const ndr_scan_problem *problem) {
-  return (int64_t)ndr_dtype_bytes(problem->result_dtype);
-}
-
 /* Bytes of shared memory of a block: scan_shared and `carried`, and the rooms of tiles. */
 static int64_t static_bytes(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   ndr_state state = ndr_scan_gpu_state(problem);
@@ -31,8 +27,8 @@ static int64_t static_bytes(const ndr_scan_problem *problem, const ndr_scan_laun
 static int64_t rooms(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   const int64_t elements = (int64_t)launch->units * launch->elements * launch->columns;
   const int64_t room = NDR_SCAN_BAND_ROOM(elements * ndr_scan_bytes(problem, 0)),
-                results = elements * result_bytes(problem);
-  return ndr_scan_bytes(problem, 0) == result_bytes(problem) ? 2 * room : 2 * room + results;
+                results = elements * ndr_scan_result_bytes(problem);
+  return ndr_scan_bytes(problem, 0) == ndr_scan_result_bytes(problem) ? 2 * room : 2 * room + results;
 }
 static bool fits(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch) {
   return static_bytes(problem, launch) + rooms(problem, launch) <= device->shared_bytes_per_block;
@@ -40,7 +36,7 @@ static bool fits(const ndr_scan_problem *problem, const ndr_device *device, cons
 
 /* Cuts tiles so that they begin on boundaries of vectors if the first does, and fit shared memory. */
 static void cut_tiles(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
-  const int64_t bytes = ndr_scan_bytes(problem, 0), result = result_bytes(problem);
+  const int64_t bytes = ndr_scan_bytes(problem, 0), result = ndr_scan_result_bytes(problem);
   const int step = (int)(16 / (bytes < result ? bytes : result));
   launch->columns = (int)problem->kept[0].size;
   launch->units = NDR_SCAN_BLOCK / launch->columns;
@@ -89,8 +85,7 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   if (problem->operand_count > 0 || problem->place_count > 0) return "it reads more than one array";
   if (problem->longer) return "results have a row more";
   if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
-  bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
-  if (rounds && ndr_scan_stores_f64(problem)) return "sums in f64 might decrease where a chunk begins";
+  if (ndr_scan_might_decrease(problem)) return "sums in f64 might decrease where a chunk begins";
   if (problem->kept_count == 0 || problem->scan_count != 1 || kept->size < 2 || kept->size > MOST_COLUMNS)
     return "there are not 2 to 256 lines side by side";
   if (kept->stride != 1 || kept->result != 1 || scan->stride != kept->size || scan->result != kept->size)
@@ -120,7 +115,7 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   const double at_a_time = (double)launch.residents * device->units;
   const double waste = ceil(length / rows) * rows / length,
                waves = items > at_a_time ? ceil(items / at_a_time) * at_a_time / items : 1;
-  const double array = (double)ndr_scan_bytes(problem, 0), result = (double)result_bytes(problem);
+  const double array = (double)ndr_scan_bytes(problem, 0), result = (double)ndr_scan_result_bytes(problem);
   const double again = launch.tiles > 1 ? (2 * array + result) / (array + result) : 1;
   return (launch.tiles > 1 ? 12e-6 : 4e-6) +
          1.1 * again * waste * waves * ndr_scan_seconds(problem, device, &problem->kept[0]);

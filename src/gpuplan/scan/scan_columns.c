@@ -130,6 +130,8 @@ static void cut_tiles(const ndr_scan_problem *problem, const ndr_device *device,
   launch->column_tiles = ndr_ceil_div(across, launch->columns);
 }
 
+/* Strips that end on sectors, if rows do not begin there and neighbours are elements of their own; or strips of any
+ * kind; or tiles. */
 static void cut(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   launch->lines = problem->lines / problem->kept[0].size;
   const bool shifts = !is_on_sectors(problem) && beside_of(problem) == 1;

@@ -6,45 +6,40 @@
 enum {
   MOST_WORDS = 2,   /* of a state */
   LEAST_ROWS = 64,  /* fewer do not fill tiles */
-  BLOCK = 384,      /* threads, where several share a column; with wider strips each has one */
+  BLOCK = 384,      /* threads, where several share a column; in wider strips each has one */
   MOST_BLOCK = 512, /* threads */
-  FEW_UNITS = 2,    /* up to so many, threads have more rows */
-  MORE_ROWS = 24,   /* of a thread, then */
-  ROWS = 16,        /* and otherwise */
+  ROWS = 16,        /* of a thread */
+  FEW_UNITS = 2,    /* with no more units than these a thread has MORE_ROWS */
+  MORE_ROWS = 24,
   LEAST_ROWS_OF_THREAD = 6,
   LEAST_WIDTH = 192, /* bytes of a row of results that a strip has */
   MOST_WIDTH = 2048,
   STEP = 8,     /* widths differ by so many columns, as each is another kernel */
-  BESIDES = 8,  /* columns that would take as long as what a strip takes whatever its width */
+  BESIDES = 8,  /* columns that take as long as what a strip takes besides its columns */
   RESIDENTS = 2 /* blocks of a multiprocessor */
 };
 
-static int64_t result_bytes(const ndr_scan_problem *problem) {
-  return (int64_t)ndr_dtype_bytes(problem->result_dtype);
-}
-
-static bool is_whole(ndr_dtype dtype) {
+static bool is_one_number(ndr_dtype dtype) {
   return ndr_dtype_alignment(dtype) == ndr_dtype_bytes(dtype);
 }
 
-/* Whether the kernel can run the problem. Sums of f64 might decrease from unit to unit. */
-static bool is_served(const ndr_scan_problem *problem) {
+/* Whether the kernel can run the problem. */
+static bool can_run(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
-  const bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
   return problem->operand_count + problem->place_count == 0 && !problem->longer && problem->scan_count == 1 &&
-         problem->kept[0].stride == 1 && problem->kept[0].result == 1 && is_whole(problem->dtype) &&
-         is_whole(problem->result_dtype) && result_bytes(problem) == ndr_scan_bytes(problem, 0) &&
-         !(rounds && ndr_scan_stores_f64(problem)) && ndr_state_size(&state) <= MOST_WORDS &&
-         problem->length >= LEAST_ROWS;
+         problem->kept[0].stride == 1 && problem->kept[0].result == 1 && is_one_number(problem->dtype) &&
+         is_one_number(problem->result_dtype) && ndr_scan_result_bytes(problem) == ndr_scan_bytes(problem, 0) &&
+         !ndr_scan_might_decrease(problem) && ndr_state_size(&state) <= MOST_WORDS && problem->length >= LEAST_ROWS;
 }
 
 static int columns_of(const ndr_scan_problem *problem, int width) {
-  return NDR_SCAN_SHIFT_COLUMNS(width, (int)result_bytes(problem));
+  return NDR_SCAN_SHIFT_COLUMNS(width, (int)ndr_scan_result_bytes(problem));
 }
 
-/* The width for which the busiest multiprocessor sums the fewest columns; 0: there are too few for all. */
+/* The width for which the busiest multiprocessor sums the fewest columns; 0: strips of the least width are fewer than
+ * three quarters of the blocks that run at a time. */
 static int width_of(const ndr_scan_problem *problem, const ndr_device *device) {
-  const int64_t across = problem->kept[0].size, lines = problem->lines / across, bytes = result_bytes(problem),
+  const int64_t across = problem->kept[0].size, lines = problem->lines / across, bytes = ndr_scan_result_bytes(problem),
                 slots = (int64_t)RESIDENTS * device->units, least = ndr_ceil_div(LEAST_WIDTH / bytes, STEP) * STEP;
   int64_t width = 0, best = 0;
   if (lines * (across / least) < slots * 3 / 4) return 0;
@@ -56,17 +51,11 @@ static int width_of(const ndr_scan_problem *problem, const ndr_device *device) {
   return (int)width;
 }
 
-static bool fits(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch) {
-  int64_t dynamic;
-  const int64_t shared = ndr_scan_shared_shifted(problem, launch, &dynamic);
-  return shared <= device->shared_bytes_per_block &&
-         RESIDENTS * (shared + NDR_SCAN_RESERVED_SHARED) <= device->shared_bytes_per_unit;
-}
-
 bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
-  const int width = is_served(problem) ? width_of(problem, device) : 0;
+  const int width = can_run(problem) ? width_of(problem, device) : 0;
   if (width == 0) return false;
   const int columns = columns_of(problem, width), units = columns < BLOCK ? BLOCK / columns : 1;
+  int64_t dynamic;
   ndr_scan_launch made = *launch;
   made.known |= NDR_SCAN_ALONE | NDR_SCAN_SHIFTED;
   made.columns = width;
@@ -77,7 +66,7 @@ bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *dev
   made.residents = RESIDENTS;
   for (; made.elements >= LEAST_ROWS_OF_THREAD; made.elements /= 2) {
     made.tile = units * made.elements;
-    if (!fits(problem, device, &made)) continue;
+    if (!ndr_scan_fits(device, ndr_scan_shared_shifted(problem, &made, &dynamic), RESIDENTS)) continue;
     *launch = made;
     return true;
   }
@@ -88,7 +77,7 @@ int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_
   ndr_state state = ndr_scan_gpu_state(problem);
   const int columns = columns_of(problem, launch->columns), units = launch->block / columns;
   const int64_t states = units > 1 ? 2 * (int64_t)units * columns : 2;
-  *dynamic =
-      (int64_t)NDR_SCAN_TURNS_ALONE * launch->tile * 16 * NDR_SCAN_SHIFT_VECTORS(columns * result_bytes(problem));
+  *dynamic = (int64_t)NDR_SCAN_TURNS_ALONE * launch->tile * 16 *
+             NDR_SCAN_SHIFT_VECTORS(columns * ndr_scan_result_bytes(problem));
   return *dynamic + states * ndr_state_size(&state) * (int64_t)sizeof(double);
 }

@@ -8,22 +8,18 @@
 #include "gpuplan/scan/scan.h"
 
 enum {
-  MOST_LINES = 24,   /* whose tiles have enough bytes for each total that is posted */
-  KEEPER_LINES = 3,  /* of a keeper, a warp each: more post too late */
+  MOST_LINES = 24,   /* with more, a tile has too few bytes for each total that it posts */
+  KEEPER_LINES = 3,  /* of a block that keeps them, a warp each: more post too late */
   MOST_WORDS = 3,    /* of a state */
   LEAST_BLOCK = 256, /* threads of a block that scan */
   MOST_BLOCK = 384,
-  MOST_ELEMENTS = 33, /* of a thread, as code for each is in the kernel's text */
+  MOST_ELEMENTS = 33, /* of a thread: the compiler unrolls a thread's loops */
   LEAST_ELEMENTS = 4,
   RESIDENTS = 2,       /* blocks of a multiprocessor */
-  MOST_GRID = 16000,   /* boxes have numbers of 16 bits */
+  MOST_GRID = 16000,   /* boxes, NDR_SCAN_TURNS of a block, have numbers of 16 bits */
   NUMBERS_SHARED = 64, /* static shared memory for more than states */
   LEAST_RING = 5       /* binary logarithm: a warp's width */
 };
-
-static int64_t result_bytes(const ndr_scan_problem *problem) {
-  return (int64_t)ndr_dtype_bytes(problem->result_dtype);
-}
 
 /* Elements of a row, which lie side by side and fill it; 0: rows have gaps, or the line is in pieces. */
 static int columns_of(const ndr_scan_problem *problem) {
@@ -43,22 +39,21 @@ static int64_t static_bytes(const ndr_scan_problem *problem, const ndr_scan_laun
 }
 static int64_t rooms(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   const int64_t elements = (int64_t)launch->units * launch->elements * launch->columns;
-  const bool in_place = ndr_scan_bytes(problem, 0) == result_bytes(problem) &&
+  const bool in_place = ndr_scan_bytes(problem, 0) == ndr_scan_result_bytes(problem) &&
                         ndr_dtype_alignment(problem->dtype) >= ndr_dtype_alignment(problem->result_dtype);
   return NDR_SCAN_TURNS * NDR_SCAN_STREAM_ROOM(elements * ndr_scan_bytes(problem, 0)) +
-         (in_place ? 0 : NDR_SCAN_STREAM_ROOM(elements * result_bytes(problem)));
+         (in_place ? 0 : NDR_SCAN_STREAM_ROOM(elements * ndr_scan_result_bytes(problem)));
 }
 static bool fits(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_launch *launch) {
-  const int64_t bytes = static_bytes(problem, launch) + rooms(problem, launch);
-  return bytes <= device->shared_bytes_per_block &&
-         RESIDENTS * (bytes + NDR_SCAN_RESERVED_SHARED) <= device->shared_bytes_per_unit;
+  return ndr_scan_fits(device, static_bytes(problem, launch) + rooms(problem, launch), RESIDENTS);
 }
 
-/* How many words of shared memory of one bank the lanes of the first warp take at a time, at most. Their elements lie
- * one behind the other. */
+/* Words of one bank that a warp's lanes read at a time, at most: each makes the others wait. A lane's elements lie
+ * `elements` rows behind those of the lane before it in the same column. */
 static int bank_conflicts(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   enum { BANKS = 32, WORD = 4 };
-  const int bytes = (int)ndr_scan_bytes(problem, 0), lanes = bytes > WORD ? WORD * BANKS / bytes : BANKS;
+  const int bytes = (int)ndr_scan_bytes(problem, 0),
+            lanes = bytes > WORD ? WORD * BANKS / bytes : BANKS; /* at a time */
   int counts[BANKS] = {0}, worst = 0, last = -1;
   for (int lane = 0; lane < lanes; lane++) {
     const int place = lane / launch->columns * launch->elements * launch->columns + lane % launch->columns;
@@ -70,8 +65,9 @@ static int bank_conflicts(const ndr_scan_problem *problem, const ndr_scan_launch
   return worst;
 }
 
-/* A tile as large as any that fits, or up to a quarter smaller if its lanes lie in different banks then. Sets the
- * block, its units and their rows: 0 where none fits. */
+/* Sets the block, its units, and the rows of each, `elements`: 0 where no tile fits. Of the largest tile of each block
+ * and those up to a quarter smaller it takes one with the fewest bank conflicts. A larger block has to make the tile a
+ * tenth larger, or to have fewer conflicts. */
 static void cut_tile(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch) {
   ndr_scan_launch best = *launch;
   int least = 0;
@@ -91,8 +87,7 @@ static void cut_tile(const ndr_scan_problem *problem, const ndr_device *device, 
   *launch = best;
 }
 
-/* The family's launch but for what a plan's workspace has to do with it; without columns or elements, if it has none.
- */
+/* The family's launch but for `known`. If `columns` or `elements` is 0, there is none, and nothing behind it is set. */
 static ndr_scan_launch launch_of(const ndr_scan_problem *problem, const ndr_device *device) {
   const int columns = columns_of(problem);
   ndr_scan_launch launch = {.beside = 1, .tile_lines = 1, .column_tiles = 1, .residents = RESIDENTS};
@@ -123,8 +118,8 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   if (problem->operand_count > 0 || problem->place_count > 0) return "it reads more than one array";
   if (problem->longer) return "results have a row more";
   if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
-  bool rounds = problem->op == NDR_SUM || (int)problem->op >= NDR_OP_COUNT;
-  if (rounds && ndr_scan_stores_f64(problem)) return "sums in f64 might decrease where a tile begins";
+  if (ndr_scan_might_decrease(problem)) return "sums in f64 might decrease where a tile begins";
+  _Static_assert(MOST_LINES == 24, "the reason below says so");
   if (problem->lines > MOST_LINES) return "there are more than 24 lines";
   const ndr_scan_launch launch = launch_of(problem, device);
   if (launch.columns == 0) return "rows do not follow each other";
@@ -145,11 +140,11 @@ static void configure(ndr_scan_plan *plan) {
   memcpy(plan->config, &launch, sizeof launch);
 }
 
-/* The array is read and written at 0.9 of the memory's rate, less with many lines, as prefixes come later then. The
- * first ones are there when a small array would be done. */
+/* The array is read and written at 0.9 of the memory's rate, less with many lines, as prefixes come later then. A
+ * small array takes longer than in other families, as it waits for the first ones. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  const double late = 1.1 + 0.016 * (double)problem->lines;
-  return 16e-6 + late * ndr_scan_seconds(problem, device, NULL);
+  const double slower = 1.1 + 0.016 * (double)problem->lines;
+  return 16e-6 + slower * ndr_scan_seconds(problem, device, NULL);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

@@ -378,7 +378,7 @@ static const struct simt_kind {
              {"ndr_select", select_places, sizeof(ndr_select_params)},
              {"", reduce, sizeof(ndr_params)}};
 
-/* Blocks that take turns, besides those that the others cannot do without. */
+/* Blocks that take turns with the keepers of scan_streams, without which they cannot go on. */
 enum { OTHERS_ABREAST = 3 };
 
 /* Whether blocks wait for what those with smaller numbers post. */

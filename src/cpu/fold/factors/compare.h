@@ -37,16 +37,16 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
 #define LOAD_COUNT(i)                                                                                                  \
   NAME(counts) n##i;                                                                                                   \
   LOAD_VECTOR(n##i, counts + l + (i)*PART);
-/* The same row by row, with accumulators in memory, for a tile that is in_order: memory is read in its order. */
+/* The same row by row, with accumulators in memory, for a tile that is in_order. */
 #define COUNT_IN_ORDER(ADD)                                                                                            \
   const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));                                  \
   const order_ahead soon_w = ahead_in_order(tile, tile->factors_stride, sizeof(ELEMENT));                              \
-  const int64_t rows = tile->rows, end = tile->lanes / (4 * PART) * (4 * PART);                                        \
+  const int64_t rows = tile->rows;                                                                                     \
   const bool row_factor = tile->row_factors;                                                                           \
   const int64_t x_stride = tile->row_stride, w_stride = tile->factors_stride;                                          \
   const ELEMENT *row_x = tile->data, *row_w = tile->factors;                                                           \
   for (int64_t row = 0; row < rows; row++, row_x += x_stride, row_w += w_stride) {                                     \
-    for (int64_t l = 0; l < end; l += 4 * PART) {                                                                      \
+    for (int64_t l = 0; l < lanes; l += 4 * PART) {                                                                    \
       const ELEMENT *x = row_x + l, *w = row_w + (row_factor ? 0 : l);                                                 \
       PREFETCH_IN_ORDER(x, l, 4 * PART, soon_x)                                                                        \
       if (!row_factor) PREFETCH_IN_ORDER(w, l, 4 * PART, soon_w)                                                       \
@@ -56,7 +56,7 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
     }                                                                                                                  \
   }
 #define COUNT_WIDE(name, ADD)                                                                                          \
-  /* Folds the lanes of a tile but for the last few; returns how many it folds. */                                     \
+  /* Folds whole steps of four parts, and returns how many lanes these are: 0 where it would not be faster. */         \
   static __attribute__((noinline)) int64_t NAME(name##_in_order)(const ndr_tile *tile, uint64_t *states,               \
                                                                  int64_t pitch) {                                      \
     ALIGNED COUNT counts[NDR_WIDE_LANES];                                                                              \

@@ -109,8 +109,8 @@ INLINE void NAME(count_bytes)(const uint8_t *at, uint8_t *counts) {
 }
 #endif
 
-/* The same as add_terms_by for rows of outputs, of which IN_ORDER_LANES are added at a time to accumulators in memory,
- * row by row: memory is read in its order. Words are NDR_WIDE_LANES apart. */
+/* The same as add_terms_by, row by row, IN_ORDER_LANES at a time, with accumulators in memory. `lanes` is a multiple of
+ * these. A lane's words are NDR_WIDE_LANES apart. */
 INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t *words, const bool counts,
                                   const bool row_factor) {
   const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));
@@ -149,13 +149,14 @@ INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t 
   (void)row_weights;
 }
 
-/* Folds the lanes of a tile that is in_order but for the last few, and returns how many it folds. */
+/* Folds whole steps of IN_ORDER_LANES of a tile that is in_order, and returns how many lanes these are: 0 where it
+ * would not be faster. */
 static __attribute__((noinline)) int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch,
                                                              const bool counts) {
   ALIGNED uint64_t words[2 * NDR_WIDE_LANES];
   ndr_tile part = *tile;
   part.lanes = part.period = tile->lanes / IN_ORDER_LANES * IN_ORDER_LANES;
-  /* Rows of one step are read in their order in any case, and those of a few steps with a factor a row as fast. */
+  /* A row of one step is read at once by the other loop, too; a few steps with a factor a row are as fast there. */
   if (tile->lanes < (HAS_ROW_FACTORS(tile) ? 8 : 2) * IN_ORDER_LANES) return 0;
   if (HAS_ROW_FACTORS(tile))
     NAME(add_in_order_by)(tile, part.lanes, words, counts, true);

@@ -40,9 +40,8 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   if (soon_x) ndr_prefetch((const char *)x + soon_x, (width) * (int64_t)sizeof *x);                                    \
   if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof *w);
 
-/* Bytes to what is prefetched with the elements of a tile that is in_order: `near` from the first `split` lanes of a
- * row, `far` from the others. It is what comes IN_ORDER_AHEAD bytes later, where rows that lie apart follow each other.
- */
+/* How far behind an element of a tile that is in_order lies what is prefetched with it, in bytes: `near` for the first
+ * `split` lanes of a row, `far` for the others. It is IN_ORDER_AHEAD bytes later but for the gaps between rows. */
 #define IN_ORDER_AHEAD 4096
 typedef struct order_ahead {
   int64_t near, far, split;

@@ -142,7 +142,7 @@ static void check_kinds(const char *isa) {
   rng random = {test_seed()};
   setenv("NDR_CPU_ISA", isa, 1);
   elements = malloc(ROOM);
-  others = malloc(ROOM);
+  others = calloc(2, ROOM); /* weights may be wider than elements */
   ck_assert(elements && others);
   for (int dtype = NDR_F32; dtype <= NDR_F64; dtype++) {
     fill((ndr_dtype)dtype);

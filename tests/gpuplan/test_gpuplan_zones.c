@@ -180,6 +180,7 @@ int main(void) {
   tcase_add_test(cut, labels_that_fall_are_not_cut);
   suite_add_tcase(suite, cut);
   TCase *pairs = tcase_create("labels with their groups");
+  tcase_set_timeout(pairs, 120); /* under sanitizers on a busy machine */
   tcase_add_loop_test(pairs, pairs_are_dealt_without_conflicts, 0, (int)(sizeof cases / sizeof *cases));
   suite_add_tcase(suite, pairs);
   return suite_run(suite);

@@ -196,9 +196,18 @@ static int most_residents(const ndr_scan_problem *problem, const ndr_scan_launch
   return blocks < 2 ? 2 : (int)(blocks < many ? blocks : many);
 }
 
+/* The same of scan_shifted: rooms for tiles, and the totals of units, in turn. */
+static int64_t shifted_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const int64_t bytes = ndr_scan_result_bytes(problem), columns = NDR_SCAN_SHIFT_COLUMNS(launch->columns, bytes),
+                units = launch->block / columns, states = units > 1 ? 2 * units * columns : 2;
+  *dynamic = (int64_t)NDR_SCAN_TURNS_ALONE * launch->tile * 16 * NDR_SCAN_SHIFT_VECTORS(columns * bytes);
+  return *dynamic + states * ndr_state_size(&state) * (int64_t)sizeof(double);
+}
+
 int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
   const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
-  if (launch->known & NDR_SCAN_SHIFTED) return ndr_scan_shared_shifted(problem, launch, dynamic);
+  if (launch->known & NDR_SCAN_SHIFTED) return shifted_shared(problem, launch, dynamic);
   *dynamic = launch->columns ? columns_room(problem, turns, launch)
                              : lines_room(problem, turns, (int64_t)launch->elements * launch->beside, launch->block);
   return *dynamic + static_bytes(problem, launch->columns, launch->beside, launch->block, waits(launch->known));

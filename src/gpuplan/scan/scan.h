@@ -122,8 +122,6 @@ int64_t ndr_scan_shared(const ndr_scan_problem *problem, const ndr_scan_launch *
  * the launch but `lines`. False, and the launch is as it was: the kernel cannot run this problem, or there are too few
  * columns for it. */
 bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *device, ndr_scan_launch *launch);
-/* What ndr_scan_shared returns for scan_shifted. */
-int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic);
 
 /* Sets what of `known` all families have. `kept_count` is the number of axes that lines are counted over. */
 void ndr_scan_know(const ndr_scan_problem *problem, ndr_scan_launch *launch, int kept_count);

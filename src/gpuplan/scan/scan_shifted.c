@@ -66,18 +66,9 @@ bool ndr_scan_cut_shifted(const ndr_scan_problem *problem, const ndr_device *dev
   made.residents = RESIDENTS;
   for (; made.elements >= LEAST_ROWS_OF_THREAD; made.elements /= 2) {
     made.tile = units * made.elements;
-    if (!ndr_scan_fits(device, ndr_scan_shared_shifted(problem, &made, &dynamic), RESIDENTS)) continue;
+    if (!ndr_scan_fits(device, ndr_scan_shared(problem, &made, &dynamic), RESIDENTS)) continue;
     *launch = made;
     return true;
   }
   return false;
-}
-
-int64_t ndr_scan_shared_shifted(const ndr_scan_problem *problem, const ndr_scan_launch *launch, int64_t *dynamic) {
-  ndr_state state = ndr_scan_gpu_state(problem);
-  const int columns = columns_of(problem, launch->columns), units = launch->block / columns;
-  const int64_t states = units > 1 ? 2 * (int64_t)units * columns : 2;
-  *dynamic = (int64_t)NDR_SCAN_TURNS_ALONE * launch->tile * 16 *
-             NDR_SCAN_SHIFT_VECTORS(columns * ndr_scan_result_bytes(problem));
-  return *dynamic + states * ndr_state_size(&state) * (int64_t)sizeof(double);
 }

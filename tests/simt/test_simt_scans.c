@@ -355,7 +355,7 @@ START_TEST(tiles_are_counted_over_groups) {
   } cases[] = {{NDR_F32, 1100003, 1, "lines"},
                {NDR_F64, 300007, 2, "lines"},
                {NDR_C128, 270001, 5, "columns"},
-               {NDR_F32, 8800003, 1, "streams"}};
+               {NDR_F32, 2200003, 1, "streams"}};
   const int64_t shape[2] = {cases[_i].rows, cases[_i].columns};
   trial t;
   memset(&t, 0, sizeof t);
@@ -603,9 +603,9 @@ int main(void) {
   tcase_add_loop_test(cases, strips_are_packed_in_both_directions, 0, 6);
   tcase_add_loop_test(cases, strips_end_on_sectors, 0, test_share() > 1 ? 2 : 16);
   tcase_add_loop_test(cases, bands_are_read_twice, 0, test_share() > 1 ? 10 : 74);
-  tcase_add_loop_test(cases, streams_are_read_once, 0, test_share() > 1 ? 5 : 48);
+  tcase_add_loop_test(cases, streams_are_read_once, 0, test_share() > 1 ? 5 : 24);
   tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0,
-                      test_share() > 1 ? 1 : 4); /* up to 9 million elements each */
+                      test_share() > 1 ? 1 : 4); /* up to 2 million elements each */
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 7);
   tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));

@@ -12,7 +12,6 @@
 
 template <class OP, class T, int E, int COLUMNS, int UNITS, u32 KNOWN> struct scan_band {
   typedef typename OP::State State;
-  typedef typename OP::value value;
   typedef typename OP::result result;
   static const int block = (UNITS * COLUMNS + NDR_WARP - 1) / NDR_WARP * NDR_WARP;
   static const int rows = UNITS * E, bytes = rows * COLUMNS * (int)sizeof(T);
@@ -66,9 +65,7 @@ template <class OP, class T, int E, int COLUMNS, int UNITS, u32 KNOWN> struct sc
   }
   /* The thread's element e of a tile. What lies behind the line's end is scanned, too, as no place depends on it. */
   static NDR_DEVICE State take(const ndr_scan_params &p, int turn, int unit, int column, int e) {
-    value x;
-    x.template set<0>(((const T *)room(turn))[(unit * E + e) * COLUMNS + column]);
-    return OP::of(x, p);
+    return scan_value<OP>(p, ((const T *)room(turn))[(unit * E + e) * COLUMNS + column]);
   }
 
   /* Where word w of a chunk's total is, and after the second pass of what stands before the chunk. */

@@ -14,7 +14,6 @@
 
 template <class OP, class T, int E, int WIDTH, int BLOCK, u32 KNOWN> struct scan_shift {
   typedef typename OP::State State;
-  typedef typename OP::value value;
   typedef typename OP::result result;
   static const int COLUMNS = NDR_SCAN_SHIFT_COLUMNS(WIDTH, (int)sizeof(result)), UNITS = BLOCK / COLUMNS;
   static const int rows = UNITS * E;

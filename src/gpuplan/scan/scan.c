@@ -8,8 +8,9 @@
 #include "gpuplan/operands/operand_arrays.h"
 
 enum {
-  MANY_WORDS = 10,         /* a thread has several elements if their states are of no more words */
-  MOST_VALUES = 24,        /* that a thread has: elements times neighbours */
+  STRETCH_WORDS = 3, /* of a state, as a block of bands or streams has those of all its threads in shared memory */
+  MANY_WORDS = 10,   /* a thread has several elements if their states are of no more words */
+  MOST_VALUES = 24,  /* that a thread has: elements times neighbours */
   MOST_SHARED = 100 << 10, /* dynamic shared memory of a block, as several blocks are to run at a time */
   MANY_LINES = 512,        /* from here on larger blocks do not help */
   MOST_STATIC = 48 << 10,  /* static shared memory that a kernel can have on any GPU */
@@ -42,6 +43,16 @@ int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k) {
 const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device) {
   if (!device->compiles) return "scans need NVRTC (libnvrtc.so) to compile their kernels, which was not found";
   return problem->program->parameter_count > NDR_PARAM_NUMBERS ? "it has too many parameters" : NULL;
+}
+
+const char *ndr_scan_stretch_reject(const ndr_scan_problem *problem, const ndr_device *device) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const char *why = ndr_scan_gpu_reject(problem, device);
+  if (why) return why;
+  if (problem->length < 2 || ndr_scan_is_empty(problem)) return "there is nothing to scan";
+  if (problem->operand_count > 0 || problem->place_count > 0) return "it reads more than one array";
+  if (problem->longer) return "results have a row more";
+  return ndr_state_size(&state) > STRETCH_WORDS ? "states have too many words" : NULL;
 }
 
 int64_t ndr_scan_widest(const ndr_scan_problem *problem) {

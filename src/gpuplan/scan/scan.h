@@ -66,6 +66,9 @@ static inline unsigned ndr_scan_band_blocks(const ndr_scan_launch *launch) {
 /* Why no family can run a problem; NULL: one may. */
 const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device);
 
+/* The same of families bands and streams, whose tiles are stretches of memory. */
+const char *ndr_scan_stretch_reject(const ndr_scan_problem *problem, const ndr_device *device);
+
 /* The most bytes that an element of the arrays or of the result has. */
 int64_t ndr_scan_widest(const ndr_scan_problem *problem);
 

@@ -10,7 +10,6 @@
 
 enum {
   MOST_COLUMNS = NDR_SCAN_BLOCK,
-  MOST_WORDS = 3,    /* of a state: a block has those of all its threads in shared memory */
   FEW_COLUMNS = 32,  /* up to so many, threads of one warp have different units */
   FEW_ELEMENTS = 17, /* of a thread then: an odd number, so that units lie in different banks */
   ELEMENTS = 16,
@@ -76,15 +75,10 @@ static ndr_scan_launch launch_of(const ndr_scan_problem *problem, const ndr_devi
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
-  ndr_state state = ndr_scan_gpu_state(problem);
   const ndr_scan_axis *kept = &problem->kept[0], *scan = &problem->scan[0];
-  const char *why = ndr_scan_gpu_reject(problem, device);
+  const char *why = ndr_scan_stretch_reject(problem, device);
   (void)text;
   if (why) return why;
-  if (problem->length < 2 || ndr_scan_is_empty(problem)) return "there is nothing to scan";
-  if (problem->operand_count > 0 || problem->place_count > 0) return "it reads more than one array";
-  if (problem->longer) return "results have a row more";
-  if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
   if (ndr_scan_might_decrease(problem)) return "sums in f64 might decrease where a chunk begins";
   if (problem->kept_count == 0 || problem->scan_count != 1 || kept->size < 2 || kept->size > MOST_COLUMNS)
     return "there are not 2 to 256 lines side by side";

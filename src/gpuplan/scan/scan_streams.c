@@ -10,7 +10,6 @@
 enum {
   MOST_LINES = 24,   /* with more, a tile has too few bytes for each total that it posts */
   KEEPER_LINES = 3,  /* of a block that keeps them, a warp each: more post too late */
-  MOST_WORDS = 3,    /* of a state */
   LEAST_BLOCK = 256, /* threads of a block that scan */
   MOST_BLOCK = 384,
   MOST_ELEMENTS = 33, /* of a thread: the compiler unrolls a thread's loops */
@@ -82,6 +81,7 @@ static void cut_tile(const ndr_scan_problem *problem, const ndr_device *device, 
       const int conflicts = bank_conflicts(problem, &tried);
       const bool larger = 10 * tried.units * tried.elements > 11 * best.units * best.elements;
       if (best.elements == 0 || conflicts < least || (conflicts == least && larger)) best = tried, least = conflicts;
+      if (conflicts == 1) break; /* smaller tiles have no fewer */
     }
   }
   *launch = best;
@@ -110,14 +110,9 @@ static ndr_scan_launch launch_of(const ndr_scan_problem *problem, const ndr_devi
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
-  ndr_state state = ndr_scan_gpu_state(problem);
-  const char *why = ndr_scan_gpu_reject(problem, device);
+  const char *why = ndr_scan_stretch_reject(problem, device);
   (void)text;
   if (why) return why;
-  if (problem->length < 2 || ndr_scan_is_empty(problem)) return "there is nothing to scan";
-  if (problem->operand_count > 0 || problem->place_count > 0) return "it reads more than one array";
-  if (problem->longer) return "results have a row more";
-  if (ndr_state_size(&state) > MOST_WORDS) return "states have too many words";
   if (ndr_scan_might_decrease(problem)) return "sums in f64 might decrease where a tile begins";
   _Static_assert(MOST_LINES == 24, "the reason below says so");
   if (problem->lines > MOST_LINES) return "there are more than 24 lines";

@@ -226,7 +226,7 @@ static bool same_options(const ndr_problem *a, const ndr_problem *b) {
   return same;
 }
 
-static bool alike(const ndr_accumulator *a, const ndr_accumulator *b) {
+bool ndr_accumulators_are_alike(const ndr_accumulator *a, const ndr_accumulator *b) {
   return a->backend == b->backend && a->whole.problem.dtype == b->whole.problem.dtype &&
          a->whole.problem.ndim == b->whole.problem.ndim && a->whole.problem.op_count == b->whole.problem.op_count &&
          a->whole.problem.skip_nan == b->whole.problem.skip_nan && same_options(&a->whole.problem, &b->whole.problem) &&
@@ -286,7 +286,8 @@ static ndr_status merge(ndr_accumulator *into, const ndr_accumulator *from) {
 ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
   ndr_spans joined;
   if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
-  if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
+  if (!ndr_accumulators_are_alike(into, from))
+    return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
   NDR_TRY(ndr_spans_join(&into->covered, &from->covered, &joined));
   return ndr_spans_take(&into->covered, &joined, merge(into, from));
 }

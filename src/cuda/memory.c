@@ -196,6 +196,7 @@ static ndr_status copy(int id, void *to, const void *from, size_t bytes, void *s
 static ndr_status copy_from(int id, void *to, int from_id, const void *from, size_t bytes, void *stream) {
   int before;
   NDR_TRY(ndr_cuda_enter(id, &before));
+  ndr_cuda_show_pool(from_id, id);
   cudaError_t error = cudaMemcpyPeerAsync(to, id, from, from_id, bytes, (cudaStream_t)stream);
   ndr_cuda_leave(id, before);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemcpyPeerAsync");

@@ -32,6 +32,8 @@ enum { MOST_DEVICES = 64 };
 static const uint64_t kept_in_pool = (uint64_t)64 << 20;
 
 static cudaMemPool_t pools[MOST_DEVICES];
+static bool shown[MOST_DEVICES][MOST_DEVICES]; /* [device][reader] */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static cudaError_t make_pool(int id, cudaMemPool_t *pool) {
   uint64_t threshold = kept_in_pool;
@@ -48,13 +50,32 @@ static cudaError_t make_pool(int id, cudaMemPool_t *pool) {
 }
 
 static cudaError_t find_pool(int id, cudaMemPool_t *pool) {
-  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
   cudaError_t error = cudaSuccess;
   pthread_mutex_lock(&making);
   if (!pools[id]) error = make_pool(id, &pools[id]);
   *pool = pools[id];
   pthread_mutex_unlock(&making);
   return error;
+}
+
+/* Where a device cannot read another's memory, copies go by the host: nothing has failed. */
+static void show_pool(int id, int reader) {
+  const struct cudaMemAccessDesc access = {.location = {.type = cudaMemLocationTypeDevice, .id = reader},
+                                           .flags = cudaMemAccessFlagsProtReadWrite};
+  int can = 0;
+  if (cudaDeviceCanAccessPeer(&can, reader, id) != cudaSuccess ||
+      (can && cudaMemPoolSetAccess(pools[id], &access, 1) != cudaSuccess))
+    (void)cudaGetLastError();
+}
+
+void ndr_cuda_show_pool(int id, int reader) {
+  if (id == reader || id < 0 || id >= MOST_DEVICES || reader < 0 || reader >= MOST_DEVICES) return;
+  pthread_mutex_lock(&making);
+  if (pools[id] && !shown[id][reader]) {
+    show_pool(id, reader);
+    shown[id][reader] = true;
+  }
+  pthread_mutex_unlock(&making);
 }
 
 static cudaError_t allocate_from_pool(int id, size_t bytes, void *stream, void **memory) {

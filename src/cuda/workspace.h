@@ -8,6 +8,9 @@
 ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory);
 void ndr_cuda_release(int id, void *memory, void *stream);
 
+/* Lets another device read what ndr_cuda_allocate gives, if it can: copies to it then take the shortest way. */
+void ndr_cuda_show_pool(int id, int reader);
+
 /* Lends memory that is 0, for work that the stream will do and that leaves it 0. `clean`: all of that work was queued;
  * otherwise the memory is not lent again. */
 ndr_status ndr_cuda_lend(int id, size_t bytes, void *stream, void **memory);

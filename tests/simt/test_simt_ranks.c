@@ -65,11 +65,16 @@ enum { RANKS = 3 };
 typedef struct {
   ndr_status statuses[RANKS];
   char sentences[RANKS][512];
-  float *there[RANKS];
+  float *there[RANKS], here[RANKS][5];
+  int on_cpu;  /* bits of ranks whose ones are in `here` */
   bool spoilt; /* rank 1 says that its part is on a GPU that is not there, or reduces a file on the CPU */
 } work;
 
-/* Each rank has four ones on its GPU; rank 0's result lies behind them. */
+static bool is_on_cpu(const work *w, int rank) {
+  return w->on_cpu >> rank & 1;
+}
+
+/* Each rank has four ones on its GPU, or on the CPU; rank 0's result lies behind them. */
 static void sum_ones(ndr_comm *comm, void *user) {
   work *w = user;
   int r = comm->rank;
@@ -77,7 +82,7 @@ static void sum_ones(ndr_comm *comm, void *user) {
   ndr_problem problem = NDR_PROBLEM_INIT;
   ndr_options options = NDR_OPTIONS_INIT;
   DLTensor part = ndr_tensor(w->there[r], NDR_F32, 1, &four), result = ndr_tensor(w->there[r] + 4, NDR_F32, 0, NULL);
-  part.device = result.device = (DLDevice){kDLCUDA, w->spoilt && r == 1 ? SIMT_DEVICES : r};
+  if (!is_on_cpu(w, r)) part.device = result.device = (DLDevice){kDLCUDA, w->spoilt && r == 1 ? SIMT_DEVICES : r};
   DLTensor *results[] = {&result};
   (void)ndr_problem_parse("sum f32 [12] /0", &problem);
   w->statuses[r] = ndreduce_parts(comm, &problem, &part, &offset, results, &options);
@@ -88,6 +93,10 @@ static void place_ones(work *w) {
   const float numbers[5] = {1, 1, 1, 1, -7};
   for (int r = 0; r < RANKS; r++) {
     void *memory;
+    if (is_on_cpu(w, r)) {
+      w->there[r] = memcpy(w->here[r], numbers, sizeof numbers);
+      continue;
+    }
     assert_ok(ndr_memory_allocate((DLDevice){kDLCUDA, r}, sizeof numbers, &memory));
     w->there[r] = memory;
     assert_ok(ndr_copy((DLDevice){kDLCUDA, r}, memory, numbers, sizeof numbers, NULL));
@@ -96,11 +105,13 @@ static void place_ones(work *w) {
 }
 
 static void free_ones(work *w) {
-  for (int r = 0; r < RANKS; r++) ndr_memory_free((DLDevice){kDLCUDA, r}, w->there[r]);
+  for (int r = 0; r < RANKS; r++)
+    if (!is_on_cpu(w, r)) ndr_memory_free((DLDevice){kDLCUDA, r}, w->there[r]);
 }
 
 static float fetch_sum(const work *w) {
   float sum;
+  if (is_on_cpu(w, 0)) return w->here[0][4];
   assert_ok(ndr_copy((DLDevice){kDLCUDA, 0}, &sum, w->there[0] + 4, sizeof sum, NULL));
   assert_ok(ndr_stream_wait((DLDevice){kDLCUDA, 0}, NULL));
   return sum;
@@ -125,6 +136,18 @@ START_TEST(a_rank_without_its_gpu_ends_it_for_all) {
     ck_assert_msg(strstr(w.sentences[r], "(rank 1 of 3)") != NULL, "%s", w.sentences[r]);
   }
   ck_assert(sum == -7);
+}
+END_TEST
+
+/* Ranks whose states are on devices of two kinds cannot merge them where they are. */
+START_TEST(parts_on_gpus_and_on_the_cpu_join) {
+  for (int on_cpu = 0; on_cpu < 1 << RANKS; on_cpu++) {
+    work w = {.on_cpu = on_cpu};
+    float sum;
+    run_ones(&w, &sum);
+    for (int r = 0; r < RANKS; r++) ck_assert_msg(w.statuses[r] == NDR_OK, "%s", w.sentences[r]);
+    ck_assert(sum == 12);
+  }
 }
 END_TEST
 
@@ -211,6 +234,7 @@ int main(void) {
   tcase_add_test(cases, ranks_and_parts_of_files_give_the_bits_of_one_gpu);
   tcase_add_test(cases, pieces_of_several_slabs_give_the_bits_of_one_gpu);
   tcase_add_test(cases, a_rank_without_its_gpu_ends_it_for_all);
+  tcase_add_test(cases, parts_on_gpus_and_on_the_cpu_join);
   tcase_add_test(cases, a_failing_call_ends_parts_of_arrays_for_all);
   tcase_add_test(cases, a_rank_on_the_cpu_is_noticed);
   tcase_add_test(cases, a_failing_call_ends_it_for_all);

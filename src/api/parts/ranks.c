@@ -1,12 +1,17 @@
-/* Collective calls for arrays: see ndreduce/comm.h. Each rank reduces its part to partial states. Exported, they go up
- * a binary tree of ranks, which merges them; rank 0 finishes them. */
+/* Collective calls for arrays: see ndreduce/comm.h. Each rank reduces its part to partial states. They go up a binary
+ * tree of ranks, which merges them; rank 0 finishes them. A rank whose states are on a GPU offers them (offers.h): if
+ * it is a thread of the same process, the one above merges them where they are. Else it exports them. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/accumulator.h"
+#include "api/parts/offers.h"
 #include "common/mail.h"
 
 enum { MOST_LEVELS = 31 };
+
+/* Kinds of letters: exported states of a level, the key of an offer of a level, and what is answered to the latter. */
+enum { STATES = 0, OFFER = 32, TAKEN = 64, REFUSED };
 
 typedef struct tree {
   int rank, ranks;
@@ -14,6 +19,8 @@ typedef struct tree {
   /* letters[level] has the states of rank + 2^level until the levels below are merged; its bytes are NULL before they
    * come, and afterwards. */
   ndr_letter letters[MOST_LEVELS];
+  ndr_offer offer; /* of this rank's states */
+  int answer;      /* to the offer; 0: none yet */
 } tree;
 
 static ndr_status refuse_letter(void *user, ndr_letter *letter) {
@@ -64,37 +71,86 @@ static ndr_status reduce_part(tree *t, const ndr_problem *given, const DLTensor 
   return ndr_accumulator_add(t->states, part, offset);
 }
 
+static ndr_status keep_answer(tree *t, ndr_letter *letter) {
+  if (!t->offer.states || t->answer || letter->kind > REFUSED || t->rank - letter->from != (t->rank & -t->rank))
+    return refuse_letter(NULL, letter);
+  t->answer = letter->kind;
+  return NDR_OK;
+}
+
 static ndr_status keep_letter(void *user, ndr_letter *letter) {
   tree *t = user;
-  int level = letter->kind;
-  if (level >= MOST_LEVELS || t->letters[level].bytes || letter->from - t->rank != 1 << level)
+  if (letter->kind >= TAKEN) return keep_answer(t, letter);
+  int level = letter->kind % OFFER;
+  if (level >= MOST_LEVELS || t->letters[level].bytes || letter->from - t->rank != 1 << level ||
+      (letter->kind >= OFFER && letter->count != NDR_OFFER_KEY_BYTES))
     return refuse_letter(NULL, letter);
   t->letters[level] = *letter;
   letter->bytes = NULL;
   return NDR_OK;
 }
 
-static ndr_status take_states(tree *t, ndr_mail *mail, int level) {
-  ndr_letter *letter = &t->letters[level];
-  while (!letter->bytes) NDR_TRY(ndr_mail_look(mail, true));
-  char reason[512];
-  ndr_status status = ndr_accumulator_import(t->states, letter->bytes, letter->count);
-  snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  if (status != NDR_OK) status = ndr_fail(status, "the states of rank %d: %s", letter->from, reason);
-  free(letter->bytes);
-  letter->bytes = NULL;
-  return status;
+static ndr_status await_letter(tree *t, ndr_mail *mail, int level) {
+  while (!t->letters[level].bytes) NDR_TRY(ndr_mail_look(mail, true));
+  return NDR_OK;
 }
 
-static ndr_status send_states(const tree *t, ndr_mail *mail, int level) {
+/* Frees a letter that has been read, and says whose states failed. */
+static ndr_status drop_letter(ndr_letter *letter, ndr_status status) {
+  char reason[512];
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  free(letter->bytes);
+  letter->bytes = NULL;
+  return status == NDR_OK ? NDR_OK : ndr_fail(status, "the states of rank %d: %s", letter->from, reason);
+}
+
+/* Merges states that are offered, if they are those of a thread of this process and of the same problem. */
+static ndr_status take_offer(tree *t, ndr_letter *letter, bool *taken) {
+  ndr_offer *offer = ndr_offer_take(letter->bytes);
+  *taken = offer && ndr_accumulators_are_alike(t->states, offer->states);
+  ndr_status status = *taken ? ndr_accumulator_merge(t->states, offer->states) : NDR_OK;
+  if (offer) ndr_offer_give_back(offer);
+  return drop_letter(letter, status);
+}
+
+static ndr_status take_states(tree *t, ndr_mail *mail, int level) {
+  ndr_letter *letter = &t->letters[level];
+  NDR_TRY(await_letter(t, mail, level));
+  if (letter->kind >= OFFER) {
+    bool taken;
+    NDR_TRY(take_offer(t, letter, &taken));
+    NDR_TRY(ndr_mail_send(mail, letter->from, taken ? TAKEN : REFUSED, NULL, 0));
+    if (taken) return NDR_OK;
+    NDR_TRY(await_letter(t, mail, level));
+  }
+  return drop_letter(letter, ndr_accumulator_import(t->states, letter->bytes, letter->count));
+}
+
+static ndr_status send_exported(const tree *t, ndr_mail *mail, int to, int level) {
   size_t count;
   NDR_TRY(ndr_accumulator_export(t->states, NULL, 0, &count));
   void *bytes = malloc(count);
   if (!bytes) return ndr_fail(NDR_ERR_MEMORY, "out of memory for partial states, %zu bytes", count);
   ndr_status status = ndr_accumulator_export(t->states, bytes, count, &count);
-  if (status == NDR_OK) status = ndr_mail_send(mail, t->rank - (1 << level), level, bytes, count);
+  if (status == NDR_OK) status = ndr_mail_send(mail, to, STATES + level, bytes, count);
   free(bytes);
   return status;
+}
+
+/* Offers states, and waits for the answer. If they are taken, waits for the GPU too, so that its failure is known
+ * before the call ends. */
+static ndr_status offer_states(tree *t, ndr_mail *mail, int to, int level) {
+  const ndr_accumulator *states = t->states;
+  if (!ndr_offer_make(&t->offer, states)) return NDR_OK;
+  NDR_TRY(ndr_mail_send(mail, to, OFFER + level, t->offer.key, sizeof t->offer.key));
+  while (!t->answer) NDR_TRY(ndr_mail_look(mail, true));
+  return t->answer == TAKEN ? states->backend->calls->wait(states->place.device_id, states->options.stream) : NDR_OK;
+}
+
+static ndr_status send_states(tree *t, ndr_mail *mail, int level) {
+  int to = t->rank - (1 << level);
+  if (t->states->backend->calls) NDR_TRY(offer_states(t, mail, to, level));
+  return t->answer == TAKEN ? NDR_OK : send_exported(t, mail, to, level);
 }
 
 /* At level k a rank that is a multiple of 2^(k+1) takes the states of rank + 2^k. Any other rank sends its own, and is
@@ -119,6 +175,7 @@ ndr_status ndreduce_parts(ndr_comm *comm, const ndr_problem *problem, const DLTe
   if (status == NDR_OK && t.rank == 0) status = ndr_accumulator_finish(t.states, results);
   status = ndr_mail_end(mail, status);
   for (int level = 0; level < MOST_LEVELS; level++) free(t.letters[level].bytes);
+  ndr_offer_end(&t.offer);
   ndr_accumulator_destroy(t.states);
   return status;
 }

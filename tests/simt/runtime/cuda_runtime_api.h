@@ -56,6 +56,13 @@ struct cudaMemLocation {
   int id;
 };
 
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtReadWrite = 3 };
+
+struct cudaMemAccessDesc {
+  struct cudaMemLocation location;
+  enum cudaMemAccessFlags flags;
+};
+
 struct cudaMemPoolProps {
   enum cudaMemAllocationType allocType;
   struct cudaMemLocation location;
@@ -99,6 +106,8 @@ cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *readers, size_t count);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int other);
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t cudaFree(void *memory);

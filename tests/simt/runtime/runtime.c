@@ -144,6 +144,19 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
   return cudaSuccess;
 }
 
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *readers, size_t count) {
+  (void)readers;
+  (void)count;
+  MAY_FAIL(cudaErrorUnknown);
+  return pool ? cudaSuccess : fail(cudaErrorInvalidValue, "no pool");
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int other) {
+  MAY_FAIL(cudaErrorUnknown);
+  *can = device != other;
+  return cudaSuccess;
+}
+
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   (void)stream;
   cudaError_t error = pool ? cudaMalloc(memory, bytes) : fail(cudaErrorInvalidValue, "no pool");

@@ -281,7 +281,7 @@ void ndr_code_mark(ndr_code *code) {
     if (factors >= 0) code->values[factors].used = true;
   }
   for (int i = code->value_count - 1; i >= 0; i--) {
-    const ndr_value *value = &code->values[i];
+    ndr_value *value = &code->values[i];
     const int operands[] = {value->a, value->b, value->c};
     for (int k = 0; value->used && k < 3; k++) {
       if (operands[k] < 0) continue;
@@ -294,6 +294,9 @@ void ndr_code_mark(ndr_code *code) {
       if (is_row_factor(code, i)) code->row_factor_arrays |= 1u << value->number;
     }
     if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->runs_strips = true;
+    if (!value->used || value->kind < NDR_VALUE_CONVERT || value->constant) continue;
+    value->next = (int16_t)code->first; /* value 0 is computed of nothing */
+    code->first = i;
   }
   if (reading > 1) code->rereads = true;
 }

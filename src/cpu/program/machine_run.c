@@ -121,10 +121,11 @@ static inline __attribute__((always_inline)) void look_ahead(const block *b, con
     const source *from = &b->sources[a];
     int64_t bytes = b->machine->walked[a].bytes, at = s->at + BLOCK_AHEAD / bytes;
     if (!(code->arrays >> a & 1) || !from->next) continue;
-    if (from->row_stride != lanes) at = s->at + ndr_cuts(BLOCK_AHEAD, lanes * bytes) * lanes;
+    const bool dense = from->row_stride == lanes;
+    if (!dense) at = s->at + ndr_cuts(BLOCK_AHEAD, lanes * bytes) * lanes;
     const char *start = at < total ? from->data : from->next;
     if (at >= total) at -= total;
-    ndr_prefetch(start + (at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
+    ndr_prefetch(start + (dense ? at : at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
   }
 }
 
@@ -138,9 +139,9 @@ static void run_code(const block *b, const ndr_code *code, const ndr_code_memory
   int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   bool dense = follow_each_other(b, code);
   for (ndr_strip s = {.at = 0}; code->runs_strips && s.at < total; s.at += s.count) {
-    int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
+    const int64_t row = dense ? 0 : s.at / lanes, lane = s.at - row * lanes, left = (dense ? total : lanes) - lane;
     s.count = left < NDR_STRIP ? left : NDR_STRIP;
-    aim(b, code, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
+    aim(b, code, row, lane, &s);
     look_ahead(b, code, &s);
     run_strip(b, code, memory, &s);
   }

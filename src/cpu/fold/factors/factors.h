@@ -113,8 +113,8 @@ INLINE void NAME(count_bytes)(const uint8_t *at, uint8_t *counts) {
  * these. A lane's words are NDR_WIDE_LANES apart. */
 INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t *words, const bool counts,
                                   const bool row_factor) {
-  const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));
-  const order_ahead soon_w = ahead_in_order(tile, tile->factors_stride, sizeof(WEIGHT));
+  const order_ahead ahead_x = ahead_in_order(tile, tile->row_stride, tile->ahead, sizeof(ELEMENT));
+  const order_ahead ahead_w = ahead_in_order(tile, tile->factors_stride, tile->factors_ahead, sizeof(WEIGHT));
   const ELEMENT *row_x = tile->data;
   const WEIGHT *row_w = tile->factors;
   const int64_t rows = tile->rows, x_stride = tile->row_stride, w_stride = tile->factors_stride;
@@ -126,6 +126,7 @@ INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t 
   EACH_LANE(words[l] = word_of(0))
   if (counts) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(0))
   for (int64_t row = 0; row < rows; row++, row_x += x_stride, row_w += w_stride) {
+    const order_ahead soon_x = ahead_of_row(ahead_x, row), soon_w = ahead_of_row(ahead_w, row);
     const WEIGHT first = *row_w;
     row_weights += (double)first;
     for (int64_t l = 0; l < lanes; l += IN_ORDER_LANES) {
@@ -207,7 +208,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     (void)term;                                                                                                        \
     o##i += weight * u;                                                                                                \
     m##i += weight * (u * u);                                                                                          \
-    q##i += weight * weight;                                                                                           \
+    if (squares) q##i += weight * weight;                                                                              \
   }
 #define STORE_MOMENTS(i)                                                                                               \
   STORE_VECTOR(words + l + (i)*RUN_PART, o##i);                                                                        \
@@ -226,8 +227,8 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 /* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
  * weights. */
-static inline void NAME(add_distances_by)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                          const bool squares, const bool row_factor) {
+INLINE void NAME(add_distances_by)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                   const bool squares, const bool row_factor) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
@@ -249,8 +250,8 @@ static inline void NAME(add_distances_by)(const ndr_tile *tile, const double *re
   }
 }
 
-static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                       const bool squares) {
+INLINE void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                const bool squares) {
   if (HAS_ROW_FACTORS(tile))
     NAME(add_distances_by)(tile, mean, words, squares, true);
   else
@@ -260,7 +261,7 @@ static inline void NAME(add_distances)(const ndr_tile *tile, const double *restr
 /* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
  * sum of squared weights. Two passes over the tile, which is in a cache: distances are taken from a mean that is
  * rounded, and then corrected by what they add up to, so that equal elements have no variance. */
-static inline void NAME(fold_moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool squares) {
+INLINE void NAME(fold_moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool squares) {
   ALIGNED uint64_t sums[2 * NDR_LANES], off[3 * NDR_LANES], words[4 * NDR_LANES];
   ALIGNED double mean[NDR_LANES];
   NAME(add_terms)(tile, sums, true);

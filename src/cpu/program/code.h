@@ -50,11 +50,12 @@ typedef struct ndr_value {
 /* One kernel over one value's tile. */
 typedef struct ndr_code_fold {
   ndr_fold *fold;
-  int value, factors;     /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
-  bool indexed;           /* rows must ascend by index */
-  bool takes_row_factors; /* its kernel looks at ndr_tile.row_factors */
-  bool in_order;          /* its kernel looks at ndr_tile.in_order */
-  int words_before;       /* words of the program's state before those that it folds into */
+  int value, factors;                    /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
+  bool indexed;                          /* rows must ascend by index */
+  bool takes_row_factors;                /* its kernel looks at ndr_tile.row_factors */
+  bool in_order;                         /* its kernel looks at ndr_tile.in_order */
+  bool last_reader, last_factors_reader; /* no fold of two arrays behind it reads its value, or its factors */
+  int words_before;                      /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
 typedef struct ndr_code {
@@ -65,6 +66,7 @@ typedef struct ndr_code {
   bool runs_strips;           /* some value has to be computed, or found, for each strip */
   int first;                  /* the first value that is computed for each strip; 0: none */
   bool rereads;               /* a kernel reads what it folds twice, or several kernels read arrays */
+  bool shares;                /* several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */

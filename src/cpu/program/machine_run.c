@@ -219,6 +219,15 @@ static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *s
   }
 }
 
+/* Of several kernels of two arrays that read a block the last one of each array prefetches it of the next block. Else
+ * the first one would wait for memory, and the others would leave memory idle. */
+static void share_ahead(const ndr_code *code, const ndr_code_fold *f, ndr_tile *tile) {
+  if (!code->shares || f->factors < 0) return;
+  tile->reread = true;
+  if (!f->last_reader) tile->ahead = 0;
+  if (!f->last_factors_reader) tile->factors_ahead = 0;
+}
+
 static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
                      uint64_t *states) {
   const ndr_value *value = &code->values[f->value];
@@ -238,6 +247,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.factors_stride = f->factors < 0 || factors->constant ? 0 : beside.row_stride;
   tile.factors_ahead = bytes_to_next_block(&beside);
   tile.row_factors = f->factors >= 0 && beside.row_factors;
+  share_ahead(code, f, &tile);
   states += f->words_before * pitch;
   bool dense =
       tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes) && !tile.row_factors;

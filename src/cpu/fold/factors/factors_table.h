@@ -21,10 +21,11 @@ static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int6
  *   rows of outputs     to the lanes of the next step; from the last step of this width, to the first lanes of the tile
  *                       that begins `ahead` bytes later
  *   dense runs          a page, if `ahead` says that the run is in no cache
- *   others              0: none */
+ *   others              0: none
+ * Of a tile that is reread, to the same elements of the next one. */
 static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t ahead, int64_t lane, int64_t width,
                                  int64_t bytes) {
-  if (ahead == 0) return 0;
+  if (ahead == 0 || tile->reread) return ahead;
   if (tile->period < tile->lanes) return stride == tile->lanes ? AHEAD : 0;
   return lane + 2 * width <= tile->lanes ? width * bytes : ahead - lane * bytes;
 }

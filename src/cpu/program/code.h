@@ -91,8 +91,8 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Sets `used`, `last` and `next` of values, and the code's arrays, row_factor_arrays, runs_strips, first and rereads,
- * once values and folds are there. */
+/* Sets `used`, `last` and `next` of values, which folds are the last readers, and the code's arrays, row_factor_arrays,
+ * runs_strips, first, rereads and shares, once values and folds are there. */
 void ndr_code_mark(ndr_code *code);
 
 /* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a

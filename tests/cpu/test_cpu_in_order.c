@@ -29,10 +29,13 @@ typedef struct kind {
 } kind;
 
 #define HOT "{hot(x; t): n += x > t -> n}(0.5)"
+#define MOST "{most(x; t): n += x > t -> n}(-2)" /* nearly as many as a tile has rows */
 #define RMSE "{rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)}"
 #define DOT "{dot(x, y): s += x * y -> s}"
 static const kind kinds[] = {{HOT, NDR_F32, "", NOTHING, ""},
                              {HOT, NDR_F64, "", NOTHING, ""},
+                             {MOST, NDR_F32, "", NOTHING, ""},
+                             {MOST, NDR_F64, "", NOTHING, ""},
                              {"{same(x, y): n += x == y -> n}", NDR_F32, "with=f32", ELEMENTS, ""},
                              {"{low(x, y): n += x <= y -> n}", NDR_F64, "with=f64", LANES, ""},
                              {"{high(x, y): n += x > y -> n}", NDR_F32, "with=f32", LANES, ""},

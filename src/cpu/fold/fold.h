@@ -45,6 +45,8 @@ typedef struct ndr_tile {
    * that follow in rows_at. 0 <= rows_ahead <= rows. Kernels of factors.h and compare.h look at `ahead` alone: 0 is
    * nothing. */
   int64_t rows_ahead, ahead;
+  bool reread; /* several kernels read the tile: those of factors.h and compare.h prefetch what lies `ahead` and
+                * factors_ahead bytes after each element */
   bool cached; /* the elements were just written, and are in a cache */
   bool in_f64; /* no sum may be formed in f32 */
   bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */

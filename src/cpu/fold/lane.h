@@ -366,35 +366,37 @@ static inline bool two_rows(const ndr_tile *tile, int64_t bytes) {
         (target)[l] = (uint64_t)(from_ + (int64_t)(rows_of_lanes)[l] * tile->index_row);                               \
   } while (0)
 
-/* The Taylor series of e^r: in f64 the terms below r^12, onto p, which stands for the others over r^12; in f32 up to
- * r^7. */
-static inline double exp_series_f64(double p, double r) {
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  return p;
-}
-
-static inline float exp_series_f32(float r) {
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  return p;
-}
+/* Define functions of one number or of a register of them: the Taylor series of e^r. In f64 the terms below r^12, onto
+ * p, which stands for the others over r^12; in f32 up to r^7. */
+#define EXP_SERIES_F64(name, type)                                                                                     \
+  static inline type name(type p, type r) {                                                                            \
+    p = p * r + 1.0 / 39916800;                                                                                        \
+    p = p * r + 1.0 / 3628800;                                                                                         \
+    p = p * r + 1.0 / 362880;                                                                                          \
+    p = p * r + 1.0 / 40320;                                                                                           \
+    p = p * r + 1.0 / 5040;                                                                                            \
+    p = p * r + 1.0 / 720;                                                                                             \
+    p = p * r + 1.0 / 120;                                                                                             \
+    p = p * r + 1.0 / 24;                                                                                              \
+    p = p * r + 1.0 / 6;                                                                                               \
+    p = p * r + 0.5;                                                                                                   \
+    p = p * r + 1.0;                                                                                                   \
+    p = p * r + 1.0;                                                                                                   \
+    return p;                                                                                                          \
+  }
+#define EXP_SERIES_F32(name, type)                                                                                     \
+  static inline type name(type r) {                                                                                    \
+    type p = r * (1.0f / 5040) + 1.0f / 720;                                                                           \
+    p = p * r + 1.0f / 120;                                                                                            \
+    p = p * r + 1.0f / 24;                                                                                             \
+    p = p * r + 1.0f / 6;                                                                                              \
+    p = p * r + 0.5f;                                                                                                  \
+    p = p * r + 1.0f;                                                                                                  \
+    p = p * r + 1.0f;                                                                                                  \
+    return p;                                                                                                          \
+  }
+EXP_SERIES_F64(exp_series_f64, double)
+EXP_SERIES_F32(exp_series_f32, float)
 
 /* e^x for x <= 0, and NaN for NaN. x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of e^r up to r^12 leaves out
  * less than 0.35^13 / 13! < 2^-52; 2^k goes into the exponent. Adding 1.5 * 2^52 rounds to an integer and leaves it in

@@ -270,6 +270,15 @@ static bool is_row_factor(const ndr_code *code, int value) {
   return true;
 }
 
+/* Whether a fold of two arrays behind number `f` reads a value. */
+static bool is_read_later(const ndr_code *code, int f, int value) {
+  for (f++; f < code->fold_count; f++) {
+    const ndr_code_fold *fold = &code->folds[f];
+    if (fold->factors >= 0 && (fold->value == value || fold->factors == value)) return true;
+  }
+  return false;
+}
+
 /* Marks what the folds need. Other values were made on the way to something simpler. */
 void ndr_code_mark(ndr_code *code) {
   int reading = 0;
@@ -277,11 +286,13 @@ void ndr_code_mark(ndr_code *code) {
     const int value = code->folds[f].value, factors = code->folds[f].factors;
     bool reads = !code->values[value].constant || (factors >= 0 && !code->values[factors].constant);
     if (reads) reading++;
+    code->folds[f].last_reader = !is_read_later(code, f, value);
+    code->folds[f].last_factors_reader = factors >= 0 && factors != value && !is_read_later(code, f, factors);
     code->values[value].used = true;
     if (factors >= 0) code->values[factors].used = true;
   }
   for (int i = code->value_count - 1; i >= 0; i--) {
-    const ndr_value *value = &code->values[i];
+    ndr_value *value = &code->values[i];
     const int operands[] = {value->a, value->b, value->c};
     for (int k = 0; value->used && k < 3; k++) {
       if (operands[k] < 0) continue;
@@ -294,8 +305,12 @@ void ndr_code_mark(ndr_code *code) {
       if (is_row_factor(code, i)) code->row_factor_arrays |= 1u << value->number;
     }
     if (value->used && value->kind != NDR_VALUE_ARRAY && !value->constant) code->runs_strips = true;
+    if (!value->used || value->kind < NDR_VALUE_CONVERT || value->constant) continue;
+    value->next = (int16_t)code->first; /* value 0 is computed of nothing */
+    code->first = i;
   }
-  if (reading > 1) code->rereads = true;
+  code->shares = reading > 1;
+  if (code->shares) code->rereads = true;
 }
 
 /* Registers that hold the same value for a whole strip, or that others fill before it is run. */

@@ -37,9 +37,10 @@ typedef enum ndr_value_place { NDR_IN_ARRAY, NDR_IN_REGISTER, NDR_IN_TILE } ndr_
 typedef struct ndr_value {
   uint8_t kind;        /* ndr_value_kind */
   uint8_t from, dtype; /* ndr_dtype; dtype is never f16 or bf16, except of arrays */
-  uint8_t place;       /* ndr_value_place; place, last, used, offset and room are set once all values are there */
+  uint8_t place;       /* ndr_value_place; place, last, next, used, offset and room are set once all values are there */
   int16_t number, a, b, c;
   int16_t last; /* the last value that uses it; 0: none */
+  int16_t next; /* of a value that is computed for each strip: the next one that is; 0: none */
   bool constant, used;
   int64_t offset; /* bytes to it in the memory of its place */
   int64_t room;   /* elements there */
@@ -49,11 +50,12 @@ typedef struct ndr_value {
 /* One kernel over one value's tile. */
 typedef struct ndr_code_fold {
   ndr_fold *fold;
-  int value, factors;     /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
-  bool indexed;           /* rows must ascend by index */
-  bool takes_row_factors; /* its kernel looks at ndr_tile.row_factors */
-  bool in_order;          /* its kernel looks at ndr_tile.in_order */
-  int words_before;       /* words of the program's state before those that it folds into */
+  int value, factors;                    /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
+  bool indexed;                          /* rows must ascend by index */
+  bool takes_row_factors;                /* its kernel looks at ndr_tile.row_factors */
+  bool in_order;                         /* its kernel looks at ndr_tile.in_order */
+  bool last_reader, last_factors_reader; /* no fold of two arrays behind it reads its value, or its factors */
+  int words_before;                      /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
 typedef struct ndr_code {
@@ -61,8 +63,10 @@ typedef struct ndr_code {
   bool overflows;             /* there are more values than fit, or one that no instruction computes */
   unsigned arrays;            /* bit a: array a is read */
   unsigned row_factor_arrays; /* bit a: array a is only read as factors, by folds that take one for each row */
-  bool runs_strips;           /* some value has to be computed for each strip */
+  bool runs_strips;           /* some value has to be computed, or found, for each strip */
+  int first;                  /* the first value that is computed for each strip; 0: none */
   bool rereads;               /* a kernel reads what it folds twice, or several kernels read arrays */
+  bool shares;                /* several kernels read arrays */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
   int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */
@@ -87,8 +91,8 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
  * part p. */
 void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
-/* Sets `used` and `last` of values, and the code's arrays, row_factor_arrays, runs_strips and rereads, once values and
- * folds are there. */
+/* Sets `used`, `last` and `next` of values, which folds are the last readers, and the code's arrays, row_factor_arrays,
+ * runs_strips, first, rereads and shares, once values and folds are there. */
 void ndr_code_mark(ndr_code *code);
 
 /* Gives marked values their places: what is folded a tile of `block` elements, others registers. A constant that is a

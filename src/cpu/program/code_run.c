@@ -59,8 +59,7 @@ static void run_value(const ndr_isa *isa, const ndr_code *code, int i, const ndr
 }
 
 void ndr_code_run(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *strip) {
-  for (int i = 0; i < code->value_count; i++)
-    if (code->values[i].used && !code->values[i].constant) run_value(isa, code, i, memory, strip);
+  for (int i = code->first; i != 0; i = code->values[i].next) run_value(isa, code, i, memory, strip);
 }
 
 void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory) {

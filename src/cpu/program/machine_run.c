@@ -121,10 +121,11 @@ static inline __attribute__((always_inline)) void look_ahead(const block *b, con
     const source *from = &b->sources[a];
     int64_t bytes = b->machine->walked[a].bytes, at = s->at + BLOCK_AHEAD / bytes;
     if (!(code->arrays >> a & 1) || !from->next) continue;
-    if (from->row_stride != lanes) at = s->at + ndr_cuts(BLOCK_AHEAD, lanes * bytes) * lanes;
+    const bool dense = from->row_stride == lanes;
+    if (!dense) at = s->at + ndr_cuts(BLOCK_AHEAD, lanes * bytes) * lanes;
     const char *start = at < total ? from->data : from->next;
     if (at >= total) at -= total;
-    ndr_prefetch(start + (at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
+    ndr_prefetch(start + (dense ? at : at / lanes * from->row_stride + at % lanes) * bytes, s->count * bytes);
   }
 }
 
@@ -138,9 +139,9 @@ static void run_code(const block *b, const ndr_code *code, const ndr_code_memory
   int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   bool dense = follow_each_other(b, code);
   for (ndr_strip s = {.at = 0}; code->runs_strips && s.at < total; s.at += s.count) {
-    int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
+    const int64_t row = dense ? 0 : s.at / lanes, lane = s.at - row * lanes, left = (dense ? total : lanes) - lane;
     s.count = left < NDR_STRIP ? left : NDR_STRIP;
-    aim(b, code, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
+    aim(b, code, row, lane, &s);
     look_ahead(b, code, &s);
     run_strip(b, code, memory, &s);
   }
@@ -218,6 +219,15 @@ static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *s
   }
 }
 
+/* Of several kernels of two arrays that read a block the last one of each array prefetches it of the next block. Else
+ * the first one would wait for memory, and the others would leave memory idle. */
+static void share_ahead(const ndr_code *code, const ndr_code_fold *f, ndr_tile *tile) {
+  if (!code->shares || f->factors < 0) return;
+  tile->reread = true;
+  if (!f->last_reader) tile->ahead = 0;
+  if (!f->last_factors_reader) tile->factors_ahead = 0;
+}
+
 static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
                      uint64_t *states) {
   const ndr_value *value = &code->values[f->value];
@@ -237,6 +247,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.factors_stride = f->factors < 0 || factors->constant ? 0 : beside.row_stride;
   tile.factors_ahead = bytes_to_next_block(&beside);
   tile.row_factors = f->factors >= 0 && beside.row_factors;
+  share_ahead(code, f, &tile);
   states += f->words_before * pitch;
   bool dense =
       tile.row_stride == tile.lanes && (f->factors < 0 || beside.row_stride == tile.lanes) && !tile.row_factors;

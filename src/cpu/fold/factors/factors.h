@@ -89,43 +89,54 @@ static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict word
 
 #ifdef RUN_PART
 #define IN_ORDER_LANES (8 * RUN_PART)
+#ifdef COUNTED_IN_BYTES
+#define WEIGHTS_IN_WORDS false
+#else
+#define WEIGHTS_IN_WORDS true
+#endif
 #define ADD_IN_ORDER(i)                                                                                                \
   {                                                                                                                    \
     PART_TERMS(x, w, i);                                                                                               \
     ADD_PART(sums + (i)*RUN_PART, term);                                                                               \
-    if (counts && OWN_WEIGHTS) ADD_PART(weights + (i)*RUN_PART, weight);                                               \
+    if (counts && OWN_WEIGHTS && WEIGHTS_IN_WORDS) ADD_PART(weights + (i)*RUN_PART, weight);                           \
   }
 
 #ifdef COUNTED_IN_BYTES
 typedef uint8_t NAME(bytes) __attribute__((vector_size(IN_ORDER_LANES)));
 
 /* Adds 1 for each byte that is not 0. */
-INLINE void NAME(count_bytes)(const uint8_t *at, uint8_t *counts) {
+INLINE void NAME(count_bytes)(const uint8_t *at, uint8_t *counted) {
   NAME(bytes) x, n;
   LOAD_VECTOR(x, at);
-  LOAD_VECTOR(n, counts);
+  LOAD_VECTOR(n, counted);
   n -= (NAME(bytes))(x != 0);
-  STORE_VECTOR(counts, n);
+  STORE_VECTOR(counted, n);
+}
+
+/* Adds what was counted in a tile to a word of its states. */
+static inline void NAME(deposit_counted)(const ndr_tile *tile, int64_t lanes, const uint8_t *counted, uint64_t *word) {
+  if (tile->fresh)
+    EACH_LANE(word[l] = word_of((double)counted[l]))
+  else
+    EACH_LANE(word[l] = word_of(f64_of(word[l]) + (double)counted[l]))
 }
 #endif
 
 /* The same as add_terms_by, row by row, IN_ORDER_LANES at a time, with accumulators in memory. `lanes` is a multiple of
- * these. A lane's words are NDR_WIDE_LANES apart. */
-INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t *words, const bool counts,
-                                  const bool row_factor) {
-  const order_ahead soon_x = ahead_in_order(tile, tile->row_stride, sizeof(ELEMENT));
-  const order_ahead soon_w = ahead_in_order(tile, tile->factors_stride, sizeof(WEIGHT));
+ * these. A lane's words are NDR_WIDE_LANES apart. Weights that are counted in bytes go into `counted` instead. */
+INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t *words, uint8_t *counted,
+                                  const bool counts, const bool row_factor) {
+  const order_ahead ahead_x = ahead_in_order(tile, tile->row_stride, tile->ahead, sizeof(ELEMENT));
+  const order_ahead ahead_w = ahead_in_order(tile, tile->factors_stride, tile->factors_ahead, sizeof(WEIGHT));
   const ELEMENT *row_x = tile->data;
   const WEIGHT *row_w = tile->factors;
   const int64_t rows = tile->rows, x_stride = tile->row_stride, w_stride = tile->factors_stride;
   double row_weights = 0;
-#ifdef COUNTED_IN_BYTES
-  ALIGNED uint8_t counted[NDR_WIDE_LANES];
-  memset(counted, 0, (size_t)lanes);
-#endif
   EACH_LANE(words[l] = word_of(0))
-  if (counts) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(0))
+  if (counts && WEIGHTS_IN_WORDS) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(0))
+  if (counts && !WEIGHTS_IN_WORDS) memset(counted, 0, (size_t)lanes);
   for (int64_t row = 0; row < rows; row++, row_x += x_stride, row_w += w_stride) {
+    const order_ahead soon_x = ahead_of_row(ahead_x, row), soon_w = ahead_of_row(ahead_w, row);
     const WEIGHT first = *row_w;
     row_weights += (double)first;
     for (int64_t l = 0; l < lanes; l += IN_ORDER_LANES) {
@@ -141,11 +152,7 @@ INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t 
       (void)weights;
     }
   }
-#ifdef COUNTED_IN_BYTES
-  if (counts) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of((double)counted[l]))
-#else
   if (counts && !OWN_WEIGHTS) EACH_LANE(words[NDR_WIDE_LANES + l] = word_of(row_weights))
-#endif
   (void)row_weights;
 }
 
@@ -154,15 +161,22 @@ INLINE void NAME(add_in_order_by)(const ndr_tile *tile, int64_t lanes, uint64_t 
 static __attribute__((noinline)) int64_t NAME(fold_in_order)(const ndr_tile *tile, uint64_t *states, int64_t pitch,
                                                              const bool counts) {
   ALIGNED uint64_t words[2 * NDR_WIDE_LANES];
+  ALIGNED uint8_t counted[NDR_WIDE_LANES];
   ndr_tile part = *tile;
   part.lanes = part.period = tile->lanes / IN_ORDER_LANES * IN_ORDER_LANES;
   /* A row of one step is read at once by the other loop, too; a few steps with a factor a row are as fast there. */
   if (tile->lanes < (HAS_ROW_FACTORS(tile) ? 8 : 2) * IN_ORDER_LANES) return 0;
   if (HAS_ROW_FACTORS(tile))
-    NAME(add_in_order_by)(tile, part.lanes, words, counts, true);
+    NAME(add_in_order_by)(tile, part.lanes, words, counted, counts, true);
   else
-    NAME(add_in_order_by)(tile, part.lanes, words, counts, false);
-  deposit_from(counts ? join_add2 : join_add, counts ? 2 : 1, &part, words, NDR_WIDE_LANES, states, pitch);
+    NAME(add_in_order_by)(tile, part.lanes, words, counted, counts, false);
+  if (counts && WEIGHTS_IN_WORDS)
+    deposit_from(join_add2, 2, &part, words, NDR_WIDE_LANES, states, pitch);
+  else
+    deposit_from(join_add, 1, &part, words, NDR_WIDE_LANES, states, pitch);
+#ifdef COUNTED_IN_BYTES
+  if (counts) NAME(deposit_counted)(tile, part.lanes, counted, states + pitch);
+#endif
   return part.lanes;
 }
 
@@ -207,7 +221,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     (void)term;                                                                                                        \
     o##i += weight * u;                                                                                                \
     m##i += weight * (u * u);                                                                                          \
-    q##i += weight * weight;                                                                                           \
+    if (squares) q##i += weight * weight;                                                                              \
   }
 #define STORE_MOMENTS(i)                                                                                               \
   STORE_VECTOR(words + l + (i)*RUN_PART, o##i);                                                                        \
@@ -215,10 +229,12 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (squares) STORE_VECTOR(WORD(2) + l + (i)*RUN_PART, q##i);
 #define MOMENT_LANES(PARTS, width)                                                                                     \
   EACH_STEP(width, RUN_PART) {                                                                                         \
+    const int64_t soon_x = tile->ahead, soon_w = tile->factors_ahead;                                                  \
     PARTS(BEGIN_MOMENTS)                                                                                               \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const ELEMENT *x = ROW(row) + l;                                                                                 \
       const WEIGHT *w = &WEIGHT_OF(WEIGHTS_OF(row), l);                                                                \
+      PREFETCH_STEP(width)                                                                                             \
       PARTS(ADD_MOMENTS)                                                                                               \
     }                                                                                                                  \
     PARTS(STORE_MOMENTS)                                                                                               \
@@ -226,8 +242,8 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 /* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
  * weights. */
-static inline void NAME(add_distances_by)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                          const bool squares, const bool row_factor) {
+INLINE void NAME(add_distances_by)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                   const bool squares, const bool row_factor) {
   const int64_t lanes = tile->lanes;
   int64_t done = 0;
 #ifdef RUN_PART
@@ -249,8 +265,8 @@ static inline void NAME(add_distances_by)(const ndr_tile *tile, const double *re
   }
 }
 
-static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
-                                       const bool squares) {
+INLINE void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                const bool squares) {
   if (HAS_ROW_FACTORS(tile))
     NAME(add_distances_by)(tile, mean, words, squares, true);
   else
@@ -260,10 +276,12 @@ static inline void NAME(add_distances)(const ndr_tile *tile, const double *restr
 /* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
  * sum of squared weights. Two passes over the tile, which is in a cache: distances are taken from a mean that is
  * rounded, and then corrected by what they add up to, so that equal elements have no variance. */
-static inline void NAME(fold_moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool squares) {
+INLINE void NAME(fold_moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool squares) {
   ALIGNED uint64_t sums[2 * NDR_LANES], off[3 * NDR_LANES], words[4 * NDR_LANES];
   ALIGNED double mean[NDR_LANES];
-  NAME(add_terms)(tile, sums, true);
+  ndr_tile first = *tile;
+  first.ahead = first.factors_ahead = 0; /* the second pass takes longer, and prefetches the next tile */
+  NAME(add_terms)(&first, sums, true);
   collapse(join_add2, tile, sums);
   for (int64_t l = 0; l < tile->period; l++) {
     const double n = f64_of(sums[NDR_LANES + l]);
@@ -312,5 +330,6 @@ static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_
 #undef SUM_LANES
 #undef IN_ORDER_LANES
 #undef ADD_IN_ORDER
+#undef WEIGHTS_IN_WORDS
 #undef FOLD_IN_ORDER
 #undef COUNTED_IN_BYTES

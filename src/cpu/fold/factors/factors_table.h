@@ -21,10 +21,11 @@ static inline int64_t next_step(int64_t done, int64_t width, int64_t least, int6
  *   rows of outputs     to the lanes of the next step; from the last step of this width, to the first lanes of the tile
  *                       that begins `ahead` bytes later
  *   dense runs          a page, if `ahead` says that the run is in no cache
- *   others              0: none */
+ *   others              0: none
+ * Of a tile that is reread, to the same elements of the next one. */
 static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t ahead, int64_t lane, int64_t width,
                                  int64_t bytes) {
-  if (ahead == 0) return 0;
+  if (ahead == 0 || tile->reread) return ahead;
   if (tile->period < tile->lanes) return stride == tile->lanes ? AHEAD : 0;
   return lane + 2 * width <= tile->lanes ? width * bytes : ahead - lane * bytes;
 }
@@ -41,16 +42,29 @@ static inline int64_t step_ahead(const ndr_tile *tile, int64_t stride, int64_t a
   if (soon_w) ndr_prefetch((const char *)w + soon_w, (width) * (int64_t)sizeof *w);
 
 /* How far behind an element of a tile that is in_order lies what is prefetched with it, in bytes: `near` for the first
- * `split` lanes of a row, `far` for the others. It is IN_ORDER_AHEAD bytes later but for the gaps between rows. */
+ * `split` lanes of a row, `far` for the others. It is IN_ORDER_AHEAD bytes later in the order of the tile's rows, then
+ * of the next tile's: from row `near_rows` on `near`, and one row earlier `far`, are in the next tile, `jump` farther.
+ */
 #define IN_ORDER_AHEAD 4096
 typedef struct order_ahead {
-  int64_t near, far, split;
+  int64_t near, far, split, near_rows, jump;
 } order_ahead;
 
-static inline order_ahead ahead_in_order(const ndr_tile *tile, int64_t stride, int64_t bytes) {
+/* `ahead`: bytes to the next tile; 0: there is none. */
+static inline order_ahead ahead_in_order(const ndr_tile *tile, int64_t stride, int64_t ahead, int64_t bytes) {
   const int64_t row_bytes = tile->lanes * bytes, gap = stride * bytes - row_bytes;
   const int64_t near = IN_ORDER_AHEAD + IN_ORDER_AHEAD / row_bytes * gap;
-  return (order_ahead){near, near + gap, tile->lanes - IN_ORDER_AHEAD % row_bytes / bytes};
+  return (order_ahead){.near = near,
+                       .far = near + gap,
+                       .split = tile->lanes - IN_ORDER_AHEAD % row_bytes / bytes,
+                       .near_rows = tile->rows - IN_ORDER_AHEAD / row_bytes,
+                       .jump = ahead ? ahead - tile->rows * stride * bytes : 0};
+}
+
+static inline order_ahead ahead_of_row(order_ahead how, int64_t row) {
+  if (row >= how.near_rows) how.near += how.jump;
+  if (row + 1 >= how.near_rows) how.far += how.jump;
+  return how;
 }
 
 #define PREFETCH_IN_ORDER(x, lane, width, how)                                                                         \
@@ -179,13 +193,36 @@ static inline ndr_tile lanes_after(const ndr_tile *tile, int64_t done, int64_t b
 #undef ELEMENT
 #undef WEIGHT
 
+#if defined __AVX512BW__
+/* Add 1 to the bytes of lanes whose bits are set: four registers of lanes at a time. */
+INLINE void count_bits_f32(uint8_t *counts, __mmask16 a, __mmask16 b, __mmask16 c, __mmask16 d) {
+  const __mmask64 bits = _mm512_kunpackd(_mm512_kunpackw(d, c), _mm512_kunpackw(b, a));
+  const __m512i n = _mm512_loadu_si512(counts);
+  _mm512_storeu_si512(counts, _mm512_mask_sub_epi8(n, bits, n, _mm512_set1_epi8(-1)));
+}
+
+INLINE void count_bits_f64(uint8_t *counts, __mmask8 a, __mmask8 b, __mmask8 c, __mmask8 d) {
+  const __mmask32 bits = _mm512_kunpackw(_mm512_kunpackb(d, c), _mm512_kunpackb(b, a));
+  const __m256i n = _mm256_loadu_si256((const __m256i *)(const void *)counts);
+  _mm256_storeu_si256((__m256i *)(void *)counts, _mm256_mask_sub_epi8(n, bits, n, _mm256_set1_epi8(-1)));
+}
+#endif
+
 #define NAME(how) count_##how##_f32
 #define ELEMENT float
 #define COUNT int32_t
+#if defined __AVX512BW__
+#define BITS(a, b, how) _mm512_cmp_ps_mask(a, b, how)
+#define COUNT_BITS count_bits_f32
+#endif
 #include "cpu/fold/factors/compare.h"
 #define NAME(how) count_##how##_f64
 #define ELEMENT double
 #define COUNT int64_t
+#if defined __AVX512BW__
+#define BITS(a, b, how) _mm512_cmp_pd_mask(a, b, how)
+#define COUNT_BITS count_bits_f64
+#endif
 #include "cpu/fold/factors/compare.h"
 
 #define COMPARED_KERNELS(name)                                                                                         \

@@ -275,6 +275,13 @@ NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTen
 NDR_API ndr_status ndr_accumulator_add_operands(ndr_accumulator *accumulator, const DLTensor *slab,
                                                 const DLTensor *const *operands, const int64_t *offset);
 
+/* Adds elements that the caller has added up already: sums[i] of counts[i] elements, without those that skip_nan leaves
+ * out, to output first + i of the accumulator, in row-major order, for each i < count. For problems of f64 whose ops
+ * are sum, mean and valid, without groups and operands, on the CPU. So data that are stored in a form whose sums are
+ * quicker to take, as packed integers, need not be made f64 one by one. */
+NDR_API ndr_status ndr_accumulator_add_totals(ndr_accumulator *accumulator, int64_t first, int64_t count,
+                                              const double *sums, const double *counts);
+
 /* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
  * may differ. What both cover is joined; they must not cover the same numbers. `from` is not changed. On a GPU the work
  * is queued on the stream of `into`. It waits for the work that is queued on the stream of `from`, and work queued

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "h5/ranks/job_parts.h"
+#include "h5/read/unpack/totals.h"
 
 #define MOST_THREADS 128
 
@@ -143,6 +144,16 @@ static void choose_leafwise(ndr_job *job) {
   job->leafwise = contiguous && !job->why_slabs;
 }
 
+/* Whether leaves are added up as they are stored. */
+static bool has_totals(const ndr_job *job) {
+  if (!job->leafwise || (job->operands && job->operands->count)) return false;
+  for (int i = 0; i < job->fold.op_count; i++)
+    if (job->fold.ops[i] != NDR_SUM && job->fold.ops[i] != NDR_MEAN && job->fold.ops[i] != NDR_VALID) return false;
+  for (int i = 0; i < job->part_count; i++)
+    if (!ndr_unpack_has_totals(&job->readers[i].deferred)) return false;
+  return true;
+}
+
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
   const ndr_h5_dataset *dataset = &job->parts[part];
   slabs->ndim = dataset->info.ndim;
@@ -154,6 +165,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
+  if (job->totals) slabs->reduced_bytes = slabs->element_bytes;
   slabs->in_place = job->leafwise && slabs->element_bytes == slabs->reduced_bytes;
   if (job->running) {
     slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
@@ -299,6 +311,7 @@ ndr_status ndr_job_plan_feed(ndr_job *job, int stage) {
   NDR_TRY(open_readers(job));
   if (stage == 0) NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
   choose_leafwise(job);
+  job->totals = has_totals(job);
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

@@ -1,0 +1,181 @@
+/* Totals of packed integers: every dtype, byte order and mask against one element at a time, and datasets reduced by
+ * them against the same elements unpacked one by one. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "h5/read/unpack/totals.h"
+#include "support/cases.h"
+#include "support/h5_stored.h"
+#include "support/suite.h"
+
+enum { MOST_LANES = NDR_TOTALS_LANES, MOST_ROWS = 40, MOST_RUN = 70000, BYTES = 2 * (MOST_RUN + MOST_LANES * 64) };
+
+static const ndr_dtype dtypes[] = {NDR_I8, NDR_U8, NDR_I16, NDR_U16};
+
+/* ---- One element at a time -------------------------------------------------------------------------------------- */
+
+static int64_t stored_value(const ndr_unpack *u, const unsigned char *at) {
+  const unsigned low = at[u->swap ? 1 : 0], high = at[u->swap ? 0 : 1];
+  switch (u->from) {
+  case NDR_I8: return (int8_t)at[0];
+  case NDR_U8: return at[0];
+  case NDR_I16: return (int16_t)(low | high << 8);
+  default: return (int64_t)(low | high << 8);
+  }
+}
+
+static int64_t limit(const ndr_unpack *u, ndr_packed packed) {
+  return u->from == NDR_I8 || u->from == NDR_I16 ? packed.i : (int64_t)packed.u;
+}
+
+static bool is_missing(const ndr_unpack *u, int64_t value) {
+  for (int m = 0; m < u->missing_count; m++)
+    if (value == limit(u, u->missing[m])) return true;
+  return u->ranged && (value < limit(u, u->least) || value > limit(u, u->most));
+}
+
+static void add_one_by_one(const ndr_unpack *u, const unsigned char *from, int64_t step, int64_t count, double *sum,
+                           double *counted) {
+  for (int64_t i = 0; i < count; i++) {
+    int64_t value = stored_value(u, from + i * step * (int64_t)ndr_dtype_bytes(u->from));
+    if (is_missing(u, value)) continue;
+    *sum += (double)value;
+    *counted += 1;
+  }
+}
+
+/* ---- Random totals ---------------------------------------------------------------------------------------------- */
+
+static ndr_packed number(ndr_dtype dtype, int64_t value) {
+  return dtype == NDR_I8 || dtype == NDR_I16 ? (ndr_packed){.i = value} : (ndr_packed){.u = (uint64_t)value};
+}
+
+static ndr_packed pick(const ndr_unpack *u, const unsigned char *elements, rng *random) {
+  const int64_t at = rng_between(random, 0, 30) * (int64_t)ndr_dtype_bytes(u->from);
+  return number(u->from, stored_value(u, elements + at));
+}
+
+static ndr_unpack random_unpack(const unsigned char *elements, rng *random) {
+  ndr_unpack u = NDR_UNPACK_INIT(dtypes[rng_between(random, 0, 3)]);
+  u.to = NDR_F64;
+  u.masked = true;
+  u.swap = rng_once_in(random, 2);
+  u.missing_count = (int)rng_between(random, 0, 2);
+  u.ranged = rng_once_in(random, 2);
+  for (int m = 0; m < 2; m++) u.missing[m] = pick(&u, elements, random);
+  u.least = pick(&u, elements, random);
+  u.most = pick(&u, elements, random);
+  return u;
+}
+
+/* Random bytes; or few values, so that fill values are in every lane; or the largest ones alone. */
+static void fill(unsigned char *bytes, size_t count, rng *random) {
+  const int way = (int)rng_between(random, 0, 3);
+  const unsigned char values[] = {0x80, 0x00, 0x7f, 0xff};
+  h5_random_bytes(bytes, count, random);
+  for (size_t i = 0; way == 1 && i < count; i++) bytes[i] = values[bytes[i] % 4];
+  for (size_t i = 0; way > 1 && i < count; i++) bytes[i] = way == 2 ? 0xff : i % 2 ? 0x80 : 0x00;
+}
+
+#define SAID(u)                                                                                                        \
+  "%s, swap %d, %d missing, ranged %d, seed %llu", ndr_dtype_name((u)->from), (u)->swap, (u)->missing_count,           \
+      (u)->ranged, (unsigned long long)test_seed()
+
+START_TEST(rows_are_added_as_one_element_at_a_time) {
+  rng random = {test_seed()};
+  unsigned char *memory = malloc(BYTES + 1);
+  double sums[MOST_LANES + 1], counts[MOST_LANES + 1];
+  for (int i = 0; i < test_case_count(1500); i++) {
+    unsigned char *from = memory + rng_between(&random, 0, 1); /* aligned or not */
+    const int64_t lanes = rng_between(&random, 0, rng_once_in(&random, 4) ? MOST_LANES : 70);
+    const int64_t rows = rng_between(&random, 0, MOST_ROWS), step = lanes + rng_between(&random, 0, 3);
+    fill(memory, BYTES / 8, &random);
+    const ndr_unpack u = random_unpack(from, &random);
+    for (int l = 0; l <= MOST_LANES; l++) sums[l] = 7, counts[l] = 3;
+    ndr_totals_add_rows(&u, from, step, rows, lanes, sums, counts);
+    for (int64_t l = 0; l < lanes; l++) {
+      double sum = 7, counted = 3;
+      add_one_by_one(&u, from + l * (int64_t)ndr_dtype_bytes(u.from), step, rows, &sum, &counted);
+      ck_assert_msg(sums[l] == sum && counts[l] == counted, SAID(&u));
+    }
+    ck_assert(sums[lanes] == 7 && counts[lanes] == 3);
+  }
+  free(memory);
+}
+END_TEST
+
+/* More than a sum of 32 bits, or a count of 16, holds. */
+START_TEST(many_rows_and_long_runs_do_not_overflow) {
+  rng random = {test_seed()};
+  unsigned char *memory = malloc(BYTES + 1);
+  for (int i = 0; i < test_case_count(60); i++) {
+    unsigned char *from = memory + rng_between(&random, 0, 1);
+    const int64_t count = rng_between(&random, 0, rng_once_in(&random, 3) ? MOST_RUN : 300);
+    fill(memory, BYTES, &random);
+    const ndr_unpack u = random_unpack(from, &random);
+    double expected = 0, valid = 0, sum = 0, counted = 0, row_sum = 0, row_counted = 0;
+    add_one_by_one(&u, from, 1, count, &expected, &valid);
+    ndr_totals_add_run(&u, from, count, &sum, &counted);
+    ck_assert_msg(sum == expected && counted == valid, SAID(&u));
+    ndr_totals_add_rows(&u, from, 1, count, 1, &row_sum, &row_counted);
+    ck_assert_msg(row_sum == expected && row_counted == valid, SAID(&u));
+  }
+  free(memory);
+}
+END_TEST
+
+START_TEST(a_fill_value_in_each_lane_is_left_out) {
+  int16_t elements[200];
+  ndr_unpack u = NDR_UNPACK_INIT(NDR_I16);
+  u.missing_count = 1;
+  u.missing[0].i = -32768;
+  for (int missing = 0; missing < 200; missing++) {
+    double sums[200] = {0}, counts[200] = {0}, sum = 0, counted = 0;
+    for (int i = 0; i < 200; i++) elements[i] = (int16_t)(i == missing ? -32768 : i + 1);
+    ndr_totals_add_rows(&u, elements, 200, 1, 200, sums, counts);
+    for (int i = 0; i < 200; i++) ck_assert(sums[i] == (i == missing ? 0 : i + 1) && counts[i] == (i != missing));
+    ndr_totals_add_run(&u, elements, 200, &sum, &counted);
+    ck_assert(sum == 200 * 201 / 2 - (missing + 1) && counted == 199);
+  }
+}
+END_TEST
+
+/* ---- Which elements have totals --------------------------------------------------------------------------------- */
+
+START_TEST(only_sums_that_cannot_overflow_are_taken) {
+  ndr_unpack u = NDR_UNPACK_INIT(NDR_I16);
+  ck_assert(!ndr_unpack_has_totals(&u)); /* reduced as integers */
+  u.to = NDR_F64;
+  ck_assert(ndr_unpack_has_totals(&u));
+  u.scale = 1e300;
+  ck_assert(!ndr_unpack_has_totals(&u));
+  u.scale = NAN;
+  ck_assert(!ndr_unpack_has_totals(&u));
+  u.scale = 1;
+  u.offset = -INFINITY;
+  ck_assert(!ndr_unpack_has_totals(&u));
+  u.offset = 0;
+  u.missing_count = 3;
+  ck_assert(!ndr_unpack_has_totals(&u));
+  u.missing_count = 0;
+  u.from = NDR_I32;
+  ck_assert(!ndr_unpack_has_totals(&u));
+}
+END_TEST
+
+START_TEST(sums_are_unpacked) {
+  double sums[] = {10, 0}, counts[] = {4, 0};
+  ndr_unpack u = NDR_UNPACK_INIT(NDR_U8);
+  u.scale = 0.5;
+  u.offset = 100;
+  ndr_totals_unpack(&u, 2, sums, counts);
+  ck_assert(sums[0] == 405 && sums[1] == 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 totals");
+  suite_case(suite, "totals", 120, rows_are_added_as_one_element_at_a_time, many_rows_and_long_runs_do_not_overflow,
+             a_fill_value_in_each_lane_is_left_out, only_sums_that_cannot_overflow_are_taken, sums_are_unpacked, NULL);
+  return suite_run(suite);
+}

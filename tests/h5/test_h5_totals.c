@@ -124,6 +124,23 @@ START_TEST(many_rows_and_long_runs_do_not_overflow) {
 }
 END_TEST
 
+START_TEST(the_largest_elements_do_not_overflow) {
+  uint16_t *elements = malloc(MOST_RUN * sizeof *elements);
+  for (int swap = 0; swap < 2; swap++) {
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+      ndr_unpack u = NDR_UNPACK_INIT(is_signed ? NDR_I16 : NDR_U16);
+      double run[2] = {0}, row[2] = {0}, each = is_signed ? -32768 : 65535;
+      u.swap = swap;
+      for (int i = 0; i < MOST_RUN; i++) elements[i] = is_signed ? swap ? 0x0080 : 0x8000 : 0xffff;
+      ndr_totals_add_run(&u, elements, MOST_RUN, &run[0], &run[1]);
+      ndr_totals_add_rows(&u, elements, 1, MOST_RUN, 1, &row[0], &row[1]);
+      ck_assert(run[0] == MOST_RUN * each && run[1] == MOST_RUN && row[0] == run[0] && row[1] == run[1]);
+    }
+  }
+  free(elements);
+}
+END_TEST
+
 START_TEST(a_fill_value_in_each_lane_is_left_out) {
   int16_t elements[200];
   ndr_unpack u = NDR_UNPACK_INIT(NDR_I16);
@@ -176,6 +193,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 totals");
   suite_case(suite, "totals", 120, rows_are_added_as_one_element_at_a_time, many_rows_and_long_runs_do_not_overflow,
-             a_fill_value_in_each_lane_is_left_out, only_sums_that_cannot_overflow_are_taken, sums_are_unpacked, NULL);
+             the_largest_elements_do_not_overflow, a_fill_value_in_each_lane_is_left_out,
+             only_sums_that_cannot_overflow_are_taken, sums_are_unpacked, NULL);
   return suite_run(suite);
 }

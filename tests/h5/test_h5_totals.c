@@ -2,9 +2,12 @@
  * them against the same elements unpacked one by one. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "h5/read/unpack/totals.h"
+#include "h5/run/job/job.h"
 #include "support/cases.h"
+#include "support/h5_any.h"
 #include "support/h5_stored.h"
 #include "support/suite.h"
 
@@ -157,6 +160,113 @@ START_TEST(a_fill_value_in_each_lane_is_left_out) {
 }
 END_TEST
 
+/* ---- Datasets ---------------------------------------------------------------------------------------------------- */
+
+enum { STEPS = 40, ROWS = 37, COLUMNS = 530, ALL = STEPS * ROWS * COLUMNS, OPS = 5 };
+
+static const ndr_op ops[OPS] = {NDR_SUM, NDR_MAX, NDR_MEAN, NDR_VAR, NDR_VALID};
+static const int64_t shape[] = {STEPS, ROWS, COLUMNS};
+
+static const struct {
+  int count, dims[3];
+} reductions[] = {{1, {0}}, {1, {1}}, {1, {2}}, {2, {0, 1}}, {2, {0, 2}}, {2, {1, 2}}, {3, {0, 1, 2}}};
+enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
+
+static void put(hid_t x, const char *name, hid_t type, const void *value) {
+  hid_t space = H5Screate(H5S_SCALAR), attribute = H5Acreate2(x, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  ck_assert(attribute >= 0 && H5Awrite(attribute, type, value) >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+/* Every fifth element is missing, and all of a column. */
+static int16_t *write_packed(hid_t stored) {
+  rng random = {test_seed()};
+  int16_t *values = malloc(ALL * sizeof *values), missing = -32768;
+  const double scale = 0.002, offset = 15;
+  hid_t file = H5Fcreate(h5_input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(3, (hsize_t[]){STEPS, ROWS, COLUMNS}, NULL);
+  hid_t x = H5Dcreate2(file, "x", stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  for (int i = 0; i < ALL; i++)
+    values[i] = rng_once_in(&random, 5) || i % COLUMNS == 7 ? missing : (int16_t)rng_between(&random, -32767, 32767);
+  ck_assert(H5Dwrite(x, H5T_NATIVE_INT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  put(x, "_FillValue", H5T_NATIVE_INT16, &missing);
+  put(x, "scale_factor", H5T_NATIVE_DOUBLE, &scale);
+  put(x, "add_offset", H5T_NATIVE_DOUBLE, &offset);
+  H5Dclose(x);
+  H5Sclose(space);
+  H5Fclose(file);
+  return values;
+}
+
+static int64_t output_of(int reduction, int64_t index) {
+  int64_t output = 0, step = 1;
+  for (int d = 2; d >= 0; index /= shape[d--]) {
+    bool reduced = false;
+    for (int i = 0; i < reductions[reduction].count; i++) reduced = reduced || reductions[reduction].dims[i] == d;
+    if (!reduced) output += index % shape[d] * step, step *= shape[d];
+  }
+  return output;
+}
+
+/* Sums of up to 10^6 elements that are rounded a few times for each leaf. */
+static void check_sums(int reduction, const int16_t *values, const test_array *sum, const test_array *valid) {
+  double *expected = calloc(ALL, sizeof *expected);
+  int64_t *counted = calloc(ALL, sizeof *counted), outputs = 1;
+  for (int64_t i = 0; i < ALL; i++) {
+    const int64_t output = output_of(reduction, i);
+    outputs = output >= outputs ? output + 1 : outputs;
+    if (values[i] == -32768) continue;
+    expected[output] += values[i] * 0.002 + 15;
+    counted[output]++;
+  }
+  for (int64_t i = 0; i < outputs; i++) {
+    const double got = ((const double *)sum->tensor.data)[i];
+    ck_assert_int_eq(((const int64_t *)valid->tensor.data)[i], counted[i]);
+    ck_assert(counted[i] ? fabs(got - expected[i]) < 1e-9 * (1 + (double)counted[i]) : isnan(got));
+  }
+  free(expected);
+  free(counted);
+}
+
+START_TEST(datasets_are_summed_as_stored_whatever_else_is_asked_for) {
+  const int reduction = _i / 4;
+  const ndr_op alone[] = {NDR_SUM, NDR_MEAN, NDR_VALID};
+  test_array all[OPS], three[3];
+  DLTensor *all_pointers[OPS], *pointers[3];
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  ndr_h5_dataset *dataset;
+  char text[8192];
+  size_t length;
+  how.device = NDR_H5_CPU;
+  how.threads = 2;
+  ndr_first_shift = _i % 2 ? 7 : 0;
+  h5_make_folder();
+  int16_t *values = write_packed(_i / 2 % 2 ? H5T_STD_I16BE : H5T_STD_I16LE);
+  assert_ok(ndr_h5_open(&dataset, h5_input, "/x", NULL));
+  const int count = reductions[reduction].count, *dims = reductions[reduction].dims;
+  ndr_problem *problem = h5_problem(dataset, count, dims, OPS, ops);
+  h5_make_results(problem, all, all_pointers);
+  assert_ok(ndr_h5_reduce(dataset, problem, all_pointers, &how));
+  problem = h5_problem(dataset, count, dims, 3, alone);
+  h5_make_results(problem, three, pointers);
+  assert_ok(ndr_h5_explain(dataset, problem, &how, text, sizeof text, &length));
+  ck_assert_ptr_nonnull(strstr(text, "totals   of integers"));
+  assert_ok(ndr_h5_reduce(dataset, problem, pointers, &how));
+  for (int i = 0; i < 3; i++) ck_assert(same_elements(&three[i].tensor, &all[2 * i].tensor));
+  check_sums(reduction, values, &three[0], &three[2]);
+  ndr_h5_options several = how;
+  several.threads = 5;
+  h5_check_bits(dataset, count, dims, OPS, ops, &how, &several);
+  for (int i = 0; i < OPS; i++) array_free(&all[i]);
+  for (int i = 0; i < 3; i++) array_free(&three[i]);
+  ndr_h5_close(dataset);
+  h5_remove_folder();
+  free(values);
+  ndr_first_shift = 0;
+}
+END_TEST
+
 /* ---- Which elements have totals --------------------------------------------------------------------------------- */
 
 START_TEST(only_sums_that_cannot_overflow_are_taken) {
@@ -195,5 +305,7 @@ int main(void) {
   suite_case(suite, "totals", 120, rows_are_added_as_one_element_at_a_time, many_rows_and_long_runs_do_not_overflow,
              the_largest_elements_do_not_overflow, a_fill_value_in_each_lane_is_left_out,
              only_sums_that_cannot_overflow_are_taken, sums_are_unpacked, NULL);
+  TCase *datasets = suite_case_empty(suite, "datasets", 120);
+  tcase_add_loop_test(datasets, datasets_are_summed_as_stored_whatever_else_is_asked_for, 0, 4 * REDUCTIONS);
   return suite_run(suite);
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures how fast ranks read, beside processes that only read, and records it.
 
-  bench_ranks_reading.py H5GPURED RECORD.json [--folder F] [--cores N] [--runs N] [--gib N,N]
+  bench_ranks_reading.py H5GPURED RECORD.json [--folder F] [--cores N] [--runs N] [--gib N,N] [--only TEXT]
 
 The mean over the first dim of contiguous data in the page cache, by one thread, by one process and by ranks of an MPI on all
 cores: the seconds of h5gpured's line "time", without the start of launcher and program, beside what as many processes of as
 many threads take that only read the same bytes, each a part of the file, into a buffer of 256 KiB a thread. Of f32 in files of
 each of --gib, which tells what a file costs from what a byte costs; and of a GiB of packed i16 with a fill value in both byte
-orders. Medians of several runs that take turns.
+orders. Medians of several runs that take turns. With --only, files whose names have TEXT in them are measured, and the record
+keeps the rows of the others. Files are kept in F, and made where they are missing.
 """
 import argparse
 import concurrent.futures
@@ -97,9 +98,9 @@ def kinds(gibs):
 
 
 def measure_file(options, folder, name, make):
-    """Rows of a file, which is made, and removed afterwards: the page cache may not hold all of them."""
-    path = folder / "reading.h5"
-    make(path)
+    path = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.h5"
+    if not path.exists():
+        make(path)
     read_part(path, 0, os.path.getsize(path))
     layouts = dict.fromkeys([(1, 1)] + [(ranks, options.cores // ranks) for ranks in (1, 2, 4, 8, 16, 32, 64) if options.cores % ranks == 0])
     samples = {layout: ([], []) for layout in layouts}
@@ -108,14 +109,15 @@ def measure_file(options, folder, name, make):
             work.append(work_seconds(options.tool, path, folder / "mean.h5", *layout))
             plain.append(plain_seconds(path, *layout))
             print(f"{name}: {layout[0]} x {layout[1]}: {work[-1]:.3f} s, only reading {plain[-1]:.3f} s", flush=True)
-    path.unlink()
     return [{"file": name, "ranks": ranks, "threads": threads, "work_seconds": float(np.median(work)), "read_seconds": float(np.median(plain))}
             for (ranks, threads), (work, plain) in samples.items()]
 
 
 def measure(options, folder):
-    rows = [row for name, make in kinds(options.gib).items() for row in measure_file(options, folder, name, make)]
-    return {**provenance(), "runs": options.runs, "rows": rows}
+    rows = [row for name, make in kinds(options.gib).items() if options.only in name for row in measure_file(options, folder, name, make)]
+    measured = {row["file"] for row in rows}
+    before = json.loads(options.record.read_text(encoding="utf-8"))["rows"] if options.only else []
+    return {**provenance(), "runs": options.runs, "rows": [row for row in before if row["file"] not in measured] + rows}
 
 
 def main():
@@ -128,6 +130,7 @@ def main():
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--gib", type=lambda text: list(map(int, text.split(","))), default=[1, 4])
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         record = measure(options, options.folder or pathlib.Path(temporary))

@@ -144,14 +144,23 @@ static void choose_leafwise(ndr_job *job) {
   job->leafwise = contiguous && !job->why_slabs;
 }
 
-/* Whether leaves are added up as they are stored. */
-static bool has_totals(const ndr_job *job) {
-  if (!job->leafwise || (job->operands && job->operands->count)) return false;
-  for (int i = 0; i < job->fold.op_count; i++)
-    if (job->fold.ops[i] != NDR_SUM && job->fold.ops[i] != NDR_MEAN && job->fold.ops[i] != NDR_VALID) return false;
+static bool all_have_totals(const ndr_job *job) {
   for (int i = 0; i < job->part_count; i++)
     if (!ndr_unpack_has_totals(&job->readers[i].deferred)) return false;
   return true;
+}
+
+/* Which ops are made of leaves as they are stored. That and the leaves do not depend on what other ops there are, nor
+ * do last bits. */
+static void choose_totals(ndr_job *job) {
+  const bool may = job->leafwise && (!job->operands || !job->operands->count) && all_have_totals(job);
+  job->totals = job->beside_totals = false;
+  for (int i = 0; may && i < job->fold.op_count; i++) {
+    const ndr_op op = job->fold.ops[i];
+    const bool is_total = op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
+    job->totals |= is_total;
+    job->beside_totals |= !is_total;
+  }
 }
 
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
@@ -165,7 +174,6 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
-  if (job->totals) slabs->reduced_bytes = slabs->element_bytes;
   slabs->in_place = job->leafwise && slabs->element_bytes == slabs->reduced_bytes;
   if (job->running) {
     slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
@@ -311,7 +319,7 @@ ndr_status ndr_job_plan_feed(ndr_job *job, int stage) {
   NDR_TRY(open_readers(job));
   if (stage == 0) NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
   choose_leafwise(job);
-  job->totals = has_totals(job);
+  choose_totals(job);
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

@@ -286,7 +286,7 @@ ndr_status ndr_accumulator_add_beside_totals(ndr_accumulator *a, const DLTensor 
   if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
   NDR_TRY(takes_totals(a));
   ndr_accumulator rest = beside_totals(a);
-  return rest.whole.problem.op_count > 0 ? add(&rest, slab, NULL, offset) : NDR_OK;
+  return rest.whole.problem.op_count > 0 ? ndr_accumulator_add(&rest, slab, offset) : NDR_OK;
 }
 
 /* Programs follow from operators, dtypes and the members that are compared here. */

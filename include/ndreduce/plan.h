@@ -275,6 +275,16 @@ NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTen
 NDR_API ndr_status ndr_accumulator_add_operands(ndr_accumulator *accumulator, const DLTensor *slab,
                                                 const DLTensor *const *operands, const int64_t *offset);
 
+/* Adds elements that the caller has added up already: sums[i] of counts[i] elements, without those that skip_nan leaves
+ * out, to output first + i of the accumulator, in row-major order, for each i < count. For problems of f64 without
+ * groups and operands, on the CPU. So data that are stored in a form whose sums are quicker to take, as packed
+ * integers, need not be made f64 one by one. Only sum, mean and valid are made of totals: to the other ops, and to them
+ * alone, ndr_accumulator_add_beside_totals adds a slab. */
+NDR_API ndr_status ndr_accumulator_add_totals(ndr_accumulator *accumulator, int64_t first, int64_t count,
+                                              const double *sums, const double *counts);
+NDR_API ndr_status ndr_accumulator_add_beside_totals(ndr_accumulator *accumulator, const DLTensor *slab,
+                                                     const int64_t *offset);
+
 /* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
  * may differ. What both cover is joined; they must not cover the same numbers. `from` is not changed. On a GPU the work
  * is queued on the stream of `into`. It waits for the work that is queued on the stream of `from`, and work queued

@@ -216,6 +216,79 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
   return add(a, slab, operands, offset);
 }
 
+/* ---- Totals ------------------------------------------------------------------------------------------------------ */
+
+/* Outputs whose totals are made states at a time, so that these stay in the first-level cache. */
+#define TOTALS 512
+
+static bool is_total(ndr_op op) {
+  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
+}
+
+static ndr_status takes_totals(const ndr_accumulator *a) {
+  const ndr_problem *problem = &a->whole.problem;
+  if (a->backend->calls || problem->groups || problem->operand_count || problem->dtype != NDR_F64)
+    return ndr_fail(NDR_ERR_UNSUPPORTED,
+                    "only an accumulator of f64 on the CPU, without groups and operands, takes totals");
+  return NDR_OK;
+}
+
+static ndr_status check_totals(const ndr_accumulator *a, int64_t first, int64_t count) {
+  NDR_TRY(takes_totals(a));
+  if (first < 0 || count < 0 || first > a->outputs - count)
+    return ndr_fail(NDR_ERR_ARGUMENT, "totals of %lld outputs from %lld on of an accumulator of %lld", (long long)count,
+                    (long long)first, (long long)a->outputs);
+  return NDR_OK;
+}
+
+/* The states of an op with these totals, word-major. */
+static void make_states(ndr_op op, int64_t count, const double *sums, const double *counts, uint64_t *words) {
+  size_t bytes = (size_t)count * sizeof *words;
+  if (op != NDR_VALID) memcpy(words, sums, bytes);
+  if (op == NDR_MEAN) memcpy(words + count, counts, bytes);
+  for (int64_t i = 0; op == NDR_VALID && i < count; i++) words[i] = (uint64_t)counts[i];
+}
+
+ndr_status ndr_accumulator_add_totals(ndr_accumulator *a, int64_t first, int64_t count, const double *sums,
+                                      const double *counts) {
+  uint64_t words[2 * TOTALS];
+  if (!a || !sums || !counts) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator, sums or counts is a null pointer");
+  NDR_TRY(check_totals(a, first, count));
+  for (int64_t done = 0, here; done < count; done += here) {
+    here = count - done < TOTALS ? count - done : TOTALS;
+    const ndr_walk walk = {1, {{here, 1, 1}}};
+    for (int i = 0; i < a->whole.problem.op_count; i++) {
+      const ndr_state state = state_of(a, i);
+      if (!is_total(state.op)) continue;
+      make_states(state.op, here, sums + done, counts + done, words);
+      NDR_TRY(a->backend->states_merge(&state, a->place.device_id, &walk, words, here, a->states[i] + first + done,
+                                       a->outputs, NULL));
+    }
+  }
+  return NDR_OK;
+}
+
+/* The accumulator as if it had the other ops alone, with their states. */
+static ndr_accumulator beside_totals(const ndr_accumulator *a) {
+  ndr_accumulator rest = *a;
+  ndr_problem *problem = &rest.whole.problem;
+  problem->op_count = 0;
+  for (int i = 0; i < a->whole.problem.op_count; i++) {
+    if (is_total(a->whole.problem.ops[i])) continue;
+    rest.states[problem->op_count] = a->states[i];
+    rest.whole.programs[problem->op_count] = a->whole.programs[i];
+    problem->ops[problem->op_count++] = a->whole.problem.ops[i];
+  }
+  return rest;
+}
+
+ndr_status ndr_accumulator_add_beside_totals(ndr_accumulator *a, const DLTensor *slab, const int64_t *offset) {
+  if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
+  NDR_TRY(takes_totals(a));
+  ndr_accumulator rest = beside_totals(a);
+  return rest.whole.problem.op_count > 0 ? ndr_accumulator_add(&rest, slab, offset) : NDR_OK;
+}
+
 /* Programs follow from operators, dtypes and the members that are compared here. */
 static bool same_options(const ndr_problem *a, const ndr_problem *b) {
   bool same = a->operand_count == b->operand_count && a->weighting == b->weighting &&

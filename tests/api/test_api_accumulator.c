@@ -372,6 +372,66 @@ START_TEST(finishing_checks_the_results) {
 }
 END_TEST
 
+/* ---- totals ---- */
+
+/* Of more outputs than are taken at a time, after a slab and before another. */
+START_TEST(totals_are_added_as_slabs_are) {
+  enum { OUTPUTS = 1300, FIRST = 100, COUNT = 1100 };
+  static double slab[2 * OUTPUTS], sums[OUTPUTS], counts[OUTPUTS], got[2][2][OUTPUTS];
+  static int64_t valid[2][OUTPUTS];
+  const int64_t at[][2] = {{0, 0}, {2, 0}};
+  DLTensor two_rows = ndr_tensor(slab, NDR_F64, NDR_SHAPE(2, OUTPUTS));
+  DLTensor part = ndr_tensor(slab + FIRST, NDR_F64, NDR_SHAPE(2, COUNT));
+  int64_t strides[] = {OUTPUTS, 1};
+  ndr_problem c = NDR_PROBLEM_INIT;
+  part.strides = strides;
+  for (int i = 0; i < 2 * OUTPUTS; i++) slab[i] = i % 7 == 0 ? (double)NAN : i;
+  for (int l = 0; l < OUTPUTS; l++) {
+    sums[l] = (l % 7 == 0 ? 0 : l) + ((OUTPUTS + l) % 7 == 0 ? 0 : OUTPUTS + l);
+    counts[l] = (l % 7 != 0) + ((OUTPUTS + l) % 7 != 0);
+  }
+  assert_ok(ndr_problem_parse("sum,mean,valid f64 [4,1300] /0 skipnan", &c));
+  for (int by_totals = 0; by_totals < 2; by_totals++) {
+    ndr_accumulator *a;
+    DLTensor sum = ndr_tensor(got[by_totals][0], NDR_F64, NDR_SHAPE(OUTPUTS)), mean = sum, number = sum;
+    mean.data = got[by_totals][1];
+    number = ndr_tensor(valid[by_totals], NDR_I64, NDR_SHAPE(OUTPUTS));
+    assert_ok(ndr_accumulator_create(&a, &c, cpu, NULL));
+    assert_ok(ndr_accumulator_add(a, &two_rows, at[0]));
+    if (by_totals)
+      assert_ok(ndr_accumulator_add_totals(a, FIRST, COUNT, sums + FIRST, counts + FIRST));
+    else
+      assert_ok(ndr_accumulator_add(a, &part, (int64_t[]){2, FIRST}));
+    assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&sum, &mean, &number}));
+    ndr_accumulator_destroy(a);
+  }
+  ck_assert_int_eq(memcmp(got[0], got[1], sizeof got[0]), 0); /* sums of integers are exact */
+  ck_assert_int_eq(memcmp(valid[0], valid[1], sizeof valid[0]), 0);
+}
+END_TEST
+
+START_TEST(totals_that_no_state_is_made_of_are_refused) {
+  const char *others[] = {"sum f64 [4,5] /0 groups=0:2[0,0,1,1]", "mean f32 [4,5] /0"};
+  const double totals[5] = {0};
+  ndr_accumulator *a;
+  ndr_problem c = NDR_PROBLEM_INIT;
+  for (int i = 0; i < 2; i++) {
+    assert_ok(ndr_problem_parse(others[i], &c));
+    assert_ok(ndr_accumulator_create(&a, &c, cpu, NULL));
+    assert_fails(ndr_accumulator_add_totals(a, 0, 5, totals, totals), NDR_ERR_UNSUPPORTED, "f64 on the CPU");
+    ndr_accumulator_destroy(a);
+  }
+  assert_ok(ndr_problem_parse("mean f64 [4,5] /0", &c));
+  assert_ok(ndr_accumulator_create(&a, &c, cpu, NULL));
+  assert_ok(ndr_accumulator_add_totals(a, 5, 0, totals, totals));
+  assert_fails(ndr_accumulator_add_totals(a, 1, 5, totals, totals), NDR_ERR_ARGUMENT, "of 5");
+  assert_fails(ndr_accumulator_add_totals(a, -1, 5, totals, totals), NDR_ERR_ARGUMENT, "-1");
+  assert_fails(ndr_accumulator_add_totals(a, 0, 5, NULL, totals), NDR_ERR_ARGUMENT, "null");
+  assert_fails(ndr_accumulator_add_totals(NULL, 0, 5, totals, totals), NDR_ERR_ARGUMENT, "null");
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
 START_TEST(destroying_null_is_legal) {
   ndr_accumulator_destroy(NULL);
 }
@@ -384,9 +444,10 @@ int main(void) {
              outputs_without_elements_hold_what_an_empty_reduction_gives, outputs_without_elements_have_no_index,
              slabs_of_size_zero_add_nothing, wholes_without_elements_fail_as_ndreduce_does,
              merging_leaves_the_other_alone, resetting_forgets_slabs_and_what_they_cover,
-             bytes_grow_with_the_outputs_alone, NULL);
+             bytes_grow_with_the_outputs_alone, totals_are_added_as_slabs_are, NULL);
   suite_case(suite, "errors", 30, creating_checks_as_ndreduce_does, creating_does_not_wait_to_refuse_a_family,
              slabs_that_do_not_fit_are_refused, accumulators_of_other_reductions_do_not_merge,
-             what_lies_behind_the_counts_does_not_count, finishing_checks_the_results, destroying_null_is_legal, NULL);
+             what_lies_behind_the_counts_does_not_count, finishing_checks_the_results,
+             totals_that_no_state_is_made_of_are_refused, destroying_null_is_legal, NULL);
   return suite_run(suite);
 }

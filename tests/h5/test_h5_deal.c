@@ -104,8 +104,22 @@ START_TEST(few_pieces_stay_together) {
 }
 END_TEST
 
+/* 8 blocks of outputs of 16 pieces each, for two ranks: states of the last two blocks' pieces alone are sent. */
+START_TEST(blocks_stay_whole_while_ranges_have_most_of_one) {
+  ndr_slabs slabs = {.ndim = 2, .shape = {8, 16}, .reduced = {false, true}, .stretch = 1};
+  ndr_deal deal = {.begins = NULL};
+  for (int d = 0; d < 2; d++) slabs.cell[d] = slabs.leaf[d] = slabs.extent[d] = slabs.unit[d] = 1;
+  const ndr_slab_iterator iterator = {.part_count = 1, .parts = &slabs};
+  assert_ok(ndr_deal_make(&deal, &iterator, 2, 0, 1));
+  for (int64_t block = 0; block < 8; block++)
+    ck_assert_int_eq(ndr_deal_splits(&deal, 16 * block, 16 * block + 16), block >= 6);
+  ndr_deal_clear(&deal);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("h5 deal");
-  suite_case(suite, "deal", 60, every_piece_is_in_one_range, few_pieces_stay_together, NULL);
+  suite_case(suite, "deal", 60, every_piece_is_in_one_range, few_pieces_stay_together,
+             blocks_stay_whole_while_ranges_have_most_of_one, NULL);
   return suite_run(suite);
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Measures how fast ranks read, beside processes that only read, and records it.
 
-  bench_ranks_reading.py H5GPURED RECORD.json [--folder F] [--cores N] [--runs N]
+  bench_ranks_reading.py H5GPURED RECORD.json [--folder F] [--cores N] [--runs N] [--gib N,N] [--only TEXT]
 
-The mean over the first dim of a contiguous gigabyte of f32 in the page cache, by ranks of an MPI on this machine: the seconds of
-h5gpured's line "time", without the start of launcher and program, beside what as many processes of as many threads take that
-only read the same bytes, each a part of the file, into a buffer of 256 KiB a thread. Medians of several runs that take turns.
+The mean over the first dim of contiguous data in the page cache, by one thread, by one process and by ranks of an MPI on all
+cores: the seconds of h5gpured's line "time", without the start of launcher and program, beside what as many processes of as
+many threads take that only read the same bytes, each a part of the file, into a buffer of 256 KiB a thread. Of f32 in files of
+each of --gib, which tells what a file costs from what a byte costs; and of a GiB of packed i16 with a fill value in both byte
+orders. Medians of several runs that take turns. With --only, files whose names have TEXT in them are measured, and the record
+keeps the rows of the others. Files are kept in F, and made where they are missing.
 """
 import argparse
 import concurrent.futures
@@ -18,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import h5py
 import numpy as np
 
 import bench_h5
@@ -65,20 +69,55 @@ def work_seconds(tool, path, out, ranks, threads):
     return float(re.search(r"^time +([0-9.]+) s", run(launched(ranks if ranks > 1 else 0, ours)), re.M)[1])
 
 
-def measure(options, folder):
-    path = folder / "contiguous.h5"
-    bench_h5.contiguous(path)
+def write_steps(path, dtype, steps, gib, attributes):
+    """A GiB of the same steps again and again."""
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("x", (len(steps) * gib, *steps.shape[1:]), dtype)
+        for first in range(0, len(data), len(steps)):
+            data[first:first + len(steps)] = steps
+        data.attrs.update(attributes)
+
+
+def write_f32(path, gib):
+    write_steps(path, "f4", bench_h5.rough(bench_h5.SHAPE, 1), gib, {})
+
+
+def write_packed(path, dtype):
+    steps = np.random.default_rng(1).integers(-32000, 32000, (2 * bench_h5.SHAPE[0], *bench_h5.SHAPE[1:]), np.int16)
+    steps[:, 40:60, 80:180] = bench_h5.STORED["_FillValue"]
+    stored = {**bench_h5.STORED, "_FillValue": np.array(bench_h5.STORED["_FillValue"], dtype)}
+    write_steps(path, dtype, steps, 1, stored)
+
+
+def kinds(gibs):
+    """By the name of what a file holds: how it is made."""
+    made = {f"f32, {gib} GiB": lambda path, gib=gib: write_f32(path, gib) for gib in gibs}
+    made["packed i16, 1 GiB"] = lambda path: write_packed(path, "<i2")
+    made["packed big-endian i16, 1 GiB"] = lambda path: write_packed(path, ">i2")
+    return made
+
+
+def measure_file(options, folder, name, make):
+    path = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.h5"
+    if not path.exists():
+        make(path)
     read_part(path, 0, os.path.getsize(path))
-    layouts = [(ranks, options.cores // ranks) for ranks in (1, 2, 4, 8, 16, 32, 64) if options.cores % ranks == 0]
+    layouts = dict.fromkeys([(1, 1)] + [(ranks, options.cores // ranks) for ranks in (1, 2, 4, 8, 16, 32, 64) if options.cores % ranks == 0])
     samples = {layout: ([], []) for layout in layouts}
     for _ in range(options.runs):
         for layout, (work, plain) in samples.items():
             work.append(work_seconds(options.tool, path, folder / "mean.h5", *layout))
             plain.append(plain_seconds(path, *layout))
-            print(f"{layout[0]} x {layout[1]}: {work[-1]:.3f} s, only reading {plain[-1]:.3f} s", flush=True)
-    rows = [{"ranks": ranks, "threads": threads, "work_seconds": float(np.median(work)), "read_seconds": float(np.median(plain))}
+            print(f"{name}: {layout[0]} x {layout[1]}: {work[-1]:.3f} s, only reading {plain[-1]:.3f} s", flush=True)
+    return [{"file": name, "ranks": ranks, "threads": threads, "work_seconds": float(np.median(work)), "read_seconds": float(np.median(plain))}
             for (ranks, threads), (work, plain) in samples.items()]
-    return {**provenance(), "bytes": os.path.getsize(path), "runs": options.runs, "rows": rows}
+
+
+def measure(options, folder):
+    rows = [row for name, make in kinds(options.gib).items() if options.only in name for row in measure_file(options, folder, name, make)]
+    measured = {row["file"] for row in rows}
+    before = json.loads(options.record.read_text(encoding="utf-8"))["rows"] if options.only else []
+    return {**provenance(), "runs": options.runs, "rows": [row for row in before if row["file"] not in measured] + rows}
 
 
 def main():
@@ -90,6 +129,8 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--gib", type=lambda text: list(map(int, text.split(","))), default=[1, 4])
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         record = measure(options, options.folder or pathlib.Path(temporary))

@@ -273,12 +273,11 @@ def ranks_reading_block():
     record = load("ranks-reading.json")
     if not record:
         return "No record of how fast ranks read is kept: `tools/bench/bench_ranks_reading.py` makes one."
-    rows = [[f"{row['ranks']} x {row['threads']}", f"{row['work_seconds']:.3f}", f"{row['read_seconds']:.3f}",
+    rows = [[row["file"], f"{row['ranks']} x {row['threads']}", f"{row['work_seconds']:.3f}", f"{row['read_seconds']:.3f}",
              f"{row['read_seconds'] / row['work_seconds']:.2f}"] for row in record["rows"]]
-    return (table(["ranks x threads", "the mean", "only reading", "share"], rows) +
+    return (table(["contiguous", "ranks x threads", "the mean", "only reading", "share"], rows) +
             f"\n\nSeconds, medians of {record['runs']} runs from a warm page cache, without the start of launcher and program: the mean "
-            f"over the first dim of {record['bytes'] / 2**20:.0f} MiB of contiguous f32, and processes of as many threads that only read "
-            f"the same bytes. {cpu_provenance(record)}")
+            f"over the first dim, and processes of as many threads that only read the same bytes. {cpu_provenance(record)}")
 
 
 def gpu_parts_block():

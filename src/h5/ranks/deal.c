@@ -21,6 +21,15 @@ static int64_t end_near(const ndr_slab_iterator *iterator, int64_t piece, int64_
   return piece - begin < end - piece ? begin : end;
 }
 
+/* The end of a late range from `from` on: that of its first outputs, if the range would have three quarters of their
+ * pieces or more, as their states need not be sent then. With half of them ranks end further apart. */
+static int64_t late_end(const ndr_slab_iterator *iterator, int64_t from, int64_t pieces, int64_t more) {
+  int64_t begin, end;
+  ndr_slab_iterator_alike(iterator, from, &begin, &end);
+  if (from == begin && from + more < end && 4 * more >= 3 * (end - begin)) return end;
+  return end_near(iterator, from + (more ? more : 1), pieces, more);
+}
+
 /* Adds a range; an end before its begin makes it empty. */
 static void add_range(ndr_deal *deal, int64_t end) {
   int64_t begin = deal->begins[deal->count];
@@ -35,7 +44,7 @@ static void cut_ranges(ndr_deal *deal, const ndr_slab_iterator *iterator, int64_
   }
   while (deal->begins[deal->count] < pieces) {
     int64_t begin = deal->begins[deal->count], more = (pieces - begin) / ((int64_t)NEXT_SHARE * deal->ranks);
-    add_range(deal, end_near(iterator, begin + (more ? more : 1), pieces, more));
+    add_range(deal, late_end(iterator, begin, pieces, more));
   }
 }
 

@@ -234,6 +234,10 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   part.group_dim = 0;
   ndr_options options = NDR_OPTIONS_INIT;
   ndr_plan *plan;
+  if (job->totals) {
+    append(s, "totals   of integers as they are stored, and then unpacked: sum, mean, valid\n");
+    if (!job->beside_totals) return NDR_OK;
+  }
   if (job->slabs[0].on_gpu)
     ndr_slabs_box(&job->slabs[0], start, begin, size);
   else

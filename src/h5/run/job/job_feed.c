@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "h5/ranks/job_parts.h"
+#include "h5/read/unpack/totals.h"
 
 #define MOST_THREADS 128
 
@@ -141,6 +142,25 @@ static void choose_leafwise(ndr_job *job) {
   bool contiguous = all_contiguous(job->readers, job->part_count) && !on_gpu(job) && !job->cut_for_gpus;
   job->why_slabs = contiguous ? why_slabs(job) : NULL;
   job->leafwise = contiguous && !job->why_slabs;
+}
+
+static bool all_have_totals(const ndr_job *job) {
+  for (int i = 0; i < job->part_count; i++)
+    if (!ndr_unpack_has_totals(&job->readers[i].deferred)) return false;
+  return true;
+}
+
+/* Which ops are made of leaves as they are stored. That and the leaves do not depend on what other ops there are, nor
+ * do last bits. */
+static void choose_totals(ndr_job *job) {
+  const bool may = job->leafwise && (!job->operands || !job->operands->count) && all_have_totals(job);
+  job->totals = job->beside_totals = false;
+  for (int i = 0; may && i < job->fold.op_count; i++) {
+    const ndr_op op = job->fold.ops[i];
+    const bool is_total = op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
+    job->totals |= is_total;
+    job->beside_totals |= !is_total;
+  }
 }
 
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
@@ -299,6 +319,7 @@ ndr_status ndr_job_plan_feed(ndr_job *job, int stage) {
   NDR_TRY(open_readers(job));
   if (stage == 0) NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
   choose_leafwise(job);
+  choose_totals(job);
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

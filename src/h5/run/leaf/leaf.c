@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/read/route/gather.h"
+#include "h5/run/leaf/leaf_totals.h"
 #include "ndreduce/device.h"
 
 static const DLDevice host = {kDLCPU, 0};
@@ -103,10 +104,13 @@ ndr_status ndr_leaf_add(const ndr_job *job, const ndr_leaf_slab *from, ndr_slab 
   int64_t offset[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   void *elements;
+  if (job->totals) NDR_TRY(ndr_leaf_add_totals(job, from, leaf, to));
+  if (job->totals && !job->beside_totals) return NDR_OK;
   NDR_TRY(ndr_leaf_unpack(job, from, leaf, buffers, &elements));
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
   DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
   tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
+  if (job->totals) return ndr_accumulator_add_beside_totals(to, &tensor, offset);
   if (!job->operands || !job->operands->count) return ndr_accumulator_add(to, &tensor, offset);
   ndr_beside_tensors given;
   NDR_TRY(ndr_leaf_operands(job, from, leaf, &tensor, buffers, &given));

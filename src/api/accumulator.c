@@ -116,7 +116,7 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
                     NDR_PLURAL(a->whole.problem.ndim), ndr_dtype_name(a->whole.problem.dtype));
   ndr_problem part = a->whole.problem;
   NDR_TRY(ndr_problem_take_array(&part, slab));
-  for (int k = 0; k < part.operand_count; k++) NDR_TRY(take_operand(a, operands[k], &part, k));
+  for (int k = 0; operands && k < part.operand_count; k++) NDR_TRY(take_operand(a, operands[k], &part, k));
   NDR_TRY(ndr_request_make_part(request, &a->whole, &part));
   for (int d = 0; d < slab->ndim; d++) {
     if (offset[d] < 0 || offset[d] > a->whole.problem.shape[d] - slab->shape[d])
@@ -161,7 +161,7 @@ static ndr_status slab_addresses(const ndr_accumulator *a, const DLTensor *slab,
   void *address;
   NDR_TRY(ndr_tensor_address(slab, "slab", &address));
   data[0] = address;
-  for (int k = 0; k < a->whole.problem.operand_count; k++) {
+  for (int k = 0; operands && k < a->whole.problem.operand_count; k++) {
     NDR_TRY(ndr_tensor_address(operands[k], ndr_role_name(a->whole.problem.operands[k].role), &address));
     data[k + 1] = address;
   }

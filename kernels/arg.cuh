@@ -123,6 +123,31 @@ template <class T, int SIGN> struct op_narrow_arg {
     int best = fall ? find<N, true>(x) : find<N, false>(x), number = best & last, at = fall ? last - number : number;
     offer(a, best >> LOG, index + at / PER * between + at % PER * step);
   }
+  /* Folds N rows of 16 columns of bytes, two columns at a time in the halves of a word: a half's upper byte says how
+   * good the element is, its lower byte is the row's number, which is the largest where the index is the lowest. */
+  template <int N>
+  static NDR_DEVICE void fold_byte_columns(Accumulator *a, const ndr_vector *vector, i64 index, i64 step) {
+    const bool fall = step >= 0;
+    const u32 each = 0x00010001u, first = fall ? (N - 1) * each : 0, more = fall ? 0u - each : each;
+    const u64 from = indices - (u64)(fall ? index + (N - 1) * step : index), pace = (u64)(fall ? step : -step);
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+      u32 even = 0, odd = 0;
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        const u32 number = first + (u32)u * more;
+        u32 four = unsigned_bytes<T>::of(vector[u].word[w]);
+        if (SIGN < 0) four ^= (u32)span * 0x01010101u;
+        even = machine::maximum_halves(even, machine::pick_bytes<0x2604>(four, number));
+        odd = machine::maximum_halves(odd, machine::pick_bytes<0x3614>(four, number));
+      }
+#pragma unroll
+      for (int c = 0; c < 4; c++) {
+        const u32 half = (c % 2 ? odd : even) >> 8 * (c & 2);
+        join(a[4 * w + c], (u64)(half >> 8 & 0xffu) << 48 | (from + (half & 0xffu) * pace));
+      }
+    }
+  }
   static NDR_DEVICE void offer(Accumulator &a, int x, i64 index) {
     u64 good = SIGN < 0 ? (u64)(least + span - x) : (u64)(x - least);
     join(a, good << 48 | (indices - (u64)index));
@@ -148,6 +173,12 @@ template <class T, int SIGN> struct op_narrow_arg {
   static NDR_DEVICE i64 finish(const State &a, double ddof) {
     return base::finish(a, ddof);
   }
+};
+
+/* Operators with fold_byte_columns. */
+template <class Op> struct folds_byte_columns { static const bool yes = false; };
+template <class T, int SIGN> struct folds_byte_columns<op_narrow_arg<T, SIGN>> {
+  static const bool yes = unsigned_bytes<T>::yes;
 };
 
 /* Integers of 8 and 16 bits. */

@@ -280,6 +280,14 @@ NDR_DEVICE int dot4(int a, int b, int c) {
 NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
   return __dp4a(a, b, c);
 }
+/* The larger of both 16-bit halves, each by itself. */
+NDR_DEVICE unsigned maximum_halves(unsigned a, unsigned b) {
+  return __vmaxu2(a, b);
+}
+/* Four bytes of two words: hexadecimal digit i of WHICH is the number of byte i, from 0 in `low` and 4 in `high`. */
+template <unsigned WHICH> NDR_DEVICE unsigned pick_bytes(unsigned low, unsigned high) {
+  return __byte_perm(low, high, WHICH);
+}
 NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
   return __umulhi(a, b);
 }

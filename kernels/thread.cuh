@@ -7,6 +7,7 @@
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
+#include "arg.cuh"
 #include "column.cuh"
 #include "emit.cuh"
 #include "join.cuh"
@@ -35,6 +36,8 @@ NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, 
   typedef column<Op, HOW> C;
   if constexpr (Op::sums_bytes && !C::singly) {
     fold_bytes<Op, UNROLL>(a, loaded);
+  } else if constexpr (folds_byte_columns<Op>::yes && !C::singly) {
+    Op::template fold_byte_columns<UNROLL>(a, loaded, index, step);
   } else {
     typename Op::value x[UNROLL][C::count];
 #pragma unroll
@@ -148,7 +151,7 @@ NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator 
     fold_shifted_batch<Op, UNROLL>(p, a, at, stride, index, step);
     return;
   }
-  if constexpr (Op::sums_bytes) {
+  if constexpr (Op::sums_bytes || folds_byte_columns<Op>::yes) {
     if (left <= (UNROLL - 1) * rows && C::within(p, at + (left - 1) / rows * stride)) {
       fold_shifted_last<Op, UNROLL - 1>(p, a, at, stride, index, step, left, rows);
       return;

@@ -215,6 +215,18 @@ NDR_DEVICE int dot4(int a, int b, int c) {
 NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
   return dot4_of<unsigned char>(a, b, c);
 }
+NDR_DEVICE unsigned maximum_halves(unsigned a, unsigned b) {
+  const unsigned low = 0xffff, high = ~low;
+  return ((a & low) > (b & low) ? a & low : b & low) | ((a & high) > (b & high) ? a & high : b & high);
+}
+template <unsigned WHICH> NDR_DEVICE unsigned pick_bytes(unsigned low, unsigned high) {
+  unsigned picked = 0;
+  for (int i = 0; i < 4; i++) {
+    const unsigned number = WHICH >> 4 * i & 15;
+    picked |= ((number < 4 ? low : high) >> 8 * (number & 3) & 255) << 8 * i;
+  }
+  return picked;
+}
 NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
 }

@@ -218,7 +218,7 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
 
 /* ---- Totals ------------------------------------------------------------------------------------------------------ */
 
-/* Outputs whose totals are made states at a time, so that these stay in the first-level cache. */
+/* How many outputs' totals are made states at a time, so that these stay in the first-level cache. */
 #define TOTALS 512
 
 static bool is_total(ndr_op op) {
@@ -268,7 +268,8 @@ ndr_status ndr_accumulator_add_totals(ndr_accumulator *a, int64_t first, int64_t
   return NDR_OK;
 }
 
-/* The accumulator as if it had the other ops alone, with their states. */
+/* A view of the accumulator that has only the ops that are not made of totals. It borrows everything, and on the CPU
+ * has no scratch before or after a slab is added. */
 static ndr_accumulator beside_totals(const ndr_accumulator *a) {
   ndr_accumulator rest = *a;
   ndr_problem *problem = &rest.whole.problem;

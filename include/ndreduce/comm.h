@@ -72,8 +72,8 @@ NDR_API ndr_status ndr_comm_agree(ndr_comm *comm, ndr_status mine, const char *s
  *
  * Ranks may have parts on different GPUs, of one process (a thread for each) or of several, and on CPUs. States of GPUs
  * go from GPU to GPU within a process, and in messages between processes. Each rank's part is read on the stream of its
- * options, behind what is queued there; the stream must not be capturing. With a part on a
- * GPU, rank 0's results are written on its stream; all other work is done when the call returns.
+ * options, behind what is queued there; the stream must not be capturing. With a part on a GPU, rank 0's results are
+ * written on its stream; all other work is done when the call returns.
  *
  * Fails as ndr_accumulator_create, ndr_accumulator_add and ndr_accumulator_finish do; with NDR_ERR_ARGUMENT where ranks
  * have different problems; with NDR_ERR_UNSUPPORTED for operands. A call that fails writes no results, unless a device

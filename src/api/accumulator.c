@@ -349,10 +349,10 @@ static ndr_status merge(ndr_accumulator *into, const ndr_accumulator *from) {
   void *stream = into->options.stream, *other = from->options.stream;
   if (!calls || (into->place.device_id == from->place.device_id && stream == other))
     return ndr_accumulator_merge_states(into, from->states);
-  NDR_TRY(calls->follow(from->place.device_id, stream, other));
+  NDR_TRY(calls->follow(into->place.device_id, stream, from->place.device_id, other));
   ndr_status status = merge_across(into, from);
   /* Even on failure, queued work may read the states of `from`, which the caller may free next. */
-  ndr_status order = calls->follow(into->place.device_id, other, stream);
+  ndr_status order = calls->follow(from->place.device_id, other, into->place.device_id, stream);
   if (order != NDR_OK) (void)calls->wait(into->place.device_id, stream);
   return status == NDR_OK ? order : status;
 }

@@ -306,7 +306,7 @@ static void check_sums(int reduction, const int16_t *values, const test_array *s
   free(counted);
 }
 
-START_TEST(datasets_are_summed_as_stored_whatever_else_is_asked_for) {
+START_TEST(datasets_are_summed_as_stored_beside_other_ops) {
   const int reduction = _i / 4;
   const ndr_op alone[] = {NDR_SUM, NDR_MEAN, NDR_VALID};
   test_array all[OPS], three[3];
@@ -384,6 +384,6 @@ int main(void) {
              boxes_of_slabs_are_added_as_one_element_at_a_time, only_sums_that_cannot_overflow_are_taken,
              sums_are_unpacked, NULL);
   TCase *datasets = suite_case_empty(suite, "datasets", 120);
-  tcase_add_loop_test(datasets, datasets_are_summed_as_stored_whatever_else_is_asked_for, 0, 4 * REDUCTIONS);
+  tcase_add_loop_test(datasets, datasets_are_summed_as_stored_beside_other_ops, 0, 4 * REDUCTIONS);
   return suite_run(suite);
 }

@@ -71,7 +71,7 @@ NDR_API ndr_status ndr_comm_agree(ndr_comm *comm, ndr_status mine, const char *s
  * once. They are one or a few words for each output, and each rank holds those of all outputs.
  *
  * Ranks may have parts on different GPUs, of one process (a thread for each) or of several, and on CPUs. States of GPUs
- * of one process go from GPU to GPU, those of several by messages. Each rank's part is read on the stream of its
+ * go from GPU to GPU within a process, and in messages between processes. Each rank's part is read on the stream of its
  * options, behind what is queued there; the stream must not be capturing. With a part on a GPU, rank 0's results are
  * written on its stream; all other work is done when the call returns.
  *

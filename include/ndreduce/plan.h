@@ -275,13 +275,19 @@ NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTen
 NDR_API ndr_status ndr_accumulator_add_operands(ndr_accumulator *accumulator, const DLTensor *slab,
                                                 const DLTensor *const *operands, const int64_t *offset);
 
-/* Adds elements that the caller has added up already: sums[i] of counts[i] elements, without those that skip_nan leaves
- * out, to output first + i of the accumulator, in row-major order, for each i < count. For problems of f64 without
- * groups and operands, on the CPU. So data that are stored in a form whose sums are quicker to take, as packed
- * integers, need not be made f64 one by one. Only sum, mean and valid are made of totals: to the other ops, and to them
- * alone, ndr_accumulator_add_beside_totals adds a slab. */
+/* Adds elements that the caller has added up already, for data that are quicker to add up as they are stored, such as
+ * packed integers. sums[i] is the sum of counts[i] elements of output first + i, for 0 <= i < count; outputs are
+ * numbered in row-major order of the kept dims. Under skip_nan neither has the elements that are NaN. A count is a
+ * whole number from 0 to 2^53. Only sum, mean and valid are made of totals; the other ops stay as they are.
+ *
+ * Fails with NDR_ERR_UNSUPPORTED unless the accumulator is of f64, without groups and operands, and on the CPU; with
+ * NDR_ERR_ARGUMENT for null pointers and outputs that it does not have. Then nothing has been added. Not thread-safe on
+ * one accumulator. */
 NDR_API ndr_status ndr_accumulator_add_totals(ndr_accumulator *accumulator, int64_t first, int64_t count,
                                               const double *sums, const double *counts);
+
+/* As ndr_accumulator_add, but only to the ops that ndr_accumulator_add_totals leaves as they are: call both for the
+ * same elements. If there are no such ops, does nothing, and does not look at the slab. Fails as either of them. */
 NDR_API ndr_status ndr_accumulator_add_beside_totals(ndr_accumulator *accumulator, const DLTensor *slab,
                                                      const int64_t *offset);
 

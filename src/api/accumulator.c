@@ -218,7 +218,7 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
 
 /* ---- Totals ------------------------------------------------------------------------------------------------------ */
 
-/* Outputs whose totals are made states at a time, so that these stay in the first-level cache. */
+/* How many outputs' totals are made states at a time, so that these stay in the first-level cache. */
 #define TOTALS 512
 
 static bool is_total(ndr_op op) {
@@ -268,7 +268,8 @@ ndr_status ndr_accumulator_add_totals(ndr_accumulator *a, int64_t first, int64_t
   return NDR_OK;
 }
 
-/* The accumulator as if it had the other ops alone, with their states. */
+/* A view of the accumulator that has only the ops that are not made of totals. It borrows everything, and on the CPU
+ * has no scratch before or after a slab is added. */
 static ndr_accumulator beside_totals(const ndr_accumulator *a) {
   ndr_accumulator rest = *a;
   ndr_problem *problem = &rest.whole.problem;
@@ -348,10 +349,10 @@ static ndr_status merge(ndr_accumulator *into, const ndr_accumulator *from) {
   void *stream = into->options.stream, *other = from->options.stream;
   if (!calls || (into->place.device_id == from->place.device_id && stream == other))
     return ndr_accumulator_merge_states(into, from->states);
-  NDR_TRY(calls->follow(from->place.device_id, stream, other));
+  NDR_TRY(calls->follow(into->place.device_id, stream, from->place.device_id, other));
   ndr_status status = merge_across(into, from);
   /* Even on failure, queued work may read the states of `from`, which the caller may free next. */
-  ndr_status order = calls->follow(into->place.device_id, other, stream);
+  ndr_status order = calls->follow(from->place.device_id, other, into->place.device_id, stream);
   if (order != NDR_OK) (void)calls->wait(into->place.device_id, stream);
   return status == NDR_OK ? order : status;
 }

@@ -24,7 +24,7 @@ struct ndr_accumulator {
   ndr_own_op *own[NDR_MAX_OPS]; /* held, so that the problem can be printed; NULL: a built-in operator */
 };
 
-/* Whether both are of one problem, and on devices of one kind, so that their states can be merged. */
+/* Whether both are of the same problem and on the same kind of device, so that their states can be merged. */
 bool ndr_accumulators_are_alike(const ndr_accumulator *a, const ndr_accumulator *b);
 
 /* Places states in scratch that is large enough for those of all outputs, on the accumulator's device. */

@@ -86,7 +86,7 @@ void ndr_stream_destroy(DLDevice device, void *stream) {
 ndr_status ndr_stream_follow(DLDevice device, void *stream, void *leader) {
   const ndr_device_calls *calls;
   NDR_TRY(find_calls(device, &calls));
-  return calls ? calls->follow(device.device_id, stream, leader) : NDR_OK;
+  return calls ? calls->follow(device.device_id, stream, device.device_id, leader) : NDR_OK;
 }
 
 ndr_status ndr_stream_wait(DLDevice device, void *stream) {

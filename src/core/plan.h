@@ -68,7 +68,8 @@ typedef struct ndr_device_calls {
   void (*free)(DLDevice device, void *memory);
   ndr_status (*create_stream)(int id, void **stream);
   void (*destroy_stream)(int id, void *stream);
-  ndr_status (*follow)(int id, void *stream, void *leader);
+  /* Each stream comes with its device: NULL is the default stream of that device. */
+  ndr_status (*follow)(int id, void *stream, int leader_id, void *leader);
   ndr_status (*wait)(int id, void *stream);
   ndr_status (*copy)(int id, void *to, const void *from, size_t bytes, void *stream);
   /* From one device's memory to that of `id`, whose stream it is. */

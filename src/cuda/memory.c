@@ -156,22 +156,25 @@ static void destroy_stream(int id, void *stream) {
   ndr_cuda_leave(id, before);
 }
 
-/* The event may be destroyed at once; the stream still waits for the work that it recorded. */
-static cudaError_t order(cudaStream_t stream, cudaStream_t leader) {
+/* To be called with the leader's device as the current one, which it may change: NULL is the default stream of
+ * whichever device is current, and an event belongs to that device. The event may be destroyed at once; the stream
+ * still waits for the work that it recorded. */
+static cudaError_t order(int id, cudaStream_t stream, cudaStream_t leader) {
   cudaEvent_t event;
   cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
   if (error != cudaSuccess) return error;
   error = cudaEventRecord(event, leader);
+  if (error == cudaSuccess) error = cudaSetDevice(id);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, event, 0);
   (void)cudaEventDestroy(event);
   return error;
 }
 
-static ndr_status follow(int id, void *stream, void *leader) {
+static ndr_status follow(int id, void *stream, int leader_id, void *leader) {
   int before;
-  NDR_TRY(ndr_cuda_enter(id, &before));
-  cudaError_t error = order((cudaStream_t)stream, (cudaStream_t)leader);
-  ndr_cuda_leave(id, before);
+  NDR_TRY(ndr_cuda_enter(leader_id, &before));
+  cudaError_t error = order(id, (cudaStream_t)stream, (cudaStream_t)leader);
+  (void)cudaSetDevice(before);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "ordering two streams");
 }
 

@@ -1,11 +1,12 @@
-/* Totals of packed integers: every dtype, byte order and mask against one element at a time, and datasets reduced by
- * them against the same elements unpacked one by one. */
+/* Totals of packed integers: every dtype, byte order and mask, and boxes of slabs, against one element at a time; and
+ * datasets reduced by them against the same elements unpacked one by one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/read/unpack/totals.h"
 #include "h5/run/job/job.h"
+#include "h5/run/leaf/leaf_totals.h"
 #include "support/cases.h"
 #include "support/h5_any.h"
 #include "support/h5_stored.h"
@@ -160,6 +161,81 @@ START_TEST(a_fill_value_in_each_lane_is_left_out) {
 }
 END_TEST
 
+/* ---- Boxes of slabs ---------------------------------------------------------------------------------------------- */
+
+enum { DIMS = 4, MOST_SIZE = 4, MOST_BOX = MOST_SIZE * MOST_SIZE * MOST_SIZE * MOST_SIZE };
+
+/* A box in any place of a slab, perhaps without elements, or with one element along the last dim. */
+static void random_box(ndr_slab *slab, ndr_slab *box, rng *random) {
+  *slab = *box = (ndr_slab){.part = 0};
+  for (int d = 0; d < DIMS; d++) {
+    slab->begin[d] = rng_between(random, 0, 9);
+    slab->size[d] = rng_between(random, 1, MOST_SIZE);
+    box->size[d] = rng_once_in(random, 3)    ? slab->size[d]
+                   : rng_once_in(random, 16) ? 0
+                                             : rng_between(random, 1, slab->size[d]);
+    box->begin[d] = slab->begin[d] + rng_between(random, 0, slab->size[d] - box->size[d]);
+  }
+}
+
+static void add_box(const ndr_job *job, const ndr_leaf_slab *from, const ndr_slab *box, double *sums, double *counts) {
+  const ndr_unpack *u = &job->readers[0].deferred;
+  int64_t at[DIMS], all = 1;
+  for (int d = 0; d < DIMS; d++) all *= box->size[d];
+  for (int64_t i = 0; i < all; i++) {
+    int64_t left = i, place = 0, output = 0;
+    for (int d = DIMS - 1; d >= 0; left /= box->size[d--]) at[d] = left % box->size[d];
+    for (int d = 0; d < DIMS; d++) {
+      place = place * from->slab->size[d] + box->begin[d] - from->slab->begin[d] + at[d];
+      if (!job->reduced[d]) output = output * box->size[d] + at[d];
+    }
+    const char *stored = from->data + place * (int64_t)ndr_dtype_bytes(u->from);
+    add_one_by_one(u, (const unsigned char *)stored, 1, 1, &sums[output], &counts[output]);
+  }
+}
+
+START_TEST(boxes_of_slabs_are_added_as_one_element_at_a_time) {
+  static ndr_job job;
+  static ndr_h5_dataset dataset;
+  static ndr_reader reader;
+  rng random = {test_seed()};
+  unsigned char elements[2 * MOST_BOX];
+  dataset.info.ndim = DIMS;
+  job.dataset = &dataset;
+  job.readers = &reader;
+  for (int i = 0; i < test_case_count(1000); i++) {
+    double expected[MOST_BOX] = {0}, counted[MOST_BOX] = {0}, sums[MOST_BOX];
+    int64_t kept[DIMS], valid[MOST_BOX], outputs = 1;
+    int kept_count = 0;
+    ndr_slab slab, box;
+    ndr_accumulator *a;
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    const ndr_leaf_slab from = {&slab, (char *)elements};
+    fill(elements, sizeof elements, &random);
+    reader.deferred = random_unpack(elements, &random);
+    random_box(&slab, &box, &random);
+    problem.dtype = NDR_F64, problem.ndim = DIMS, problem.skip_nan = 1, problem.dim_count = 0;
+    problem.op_count = 2, problem.ops[0] = NDR_SUM, problem.ops[1] = NDR_VALID;
+    for (int d = 0; d < DIMS; d++) {
+      problem.shape[d] = box.size[d];
+      job.reduced[d] = rng_once_in(&random, 2);
+      if (job.reduced[d])
+        problem.dims[problem.dim_count++] = d;
+      else
+        outputs *= kept[kept_count++] = box.size[d];
+    }
+    DLTensor sum = ndr_tensor(sums, NDR_F64, kept_count, kept), number = ndr_tensor(valid, NDR_I64, kept_count, kept);
+    assert_ok(ndr_accumulator_create(&a, &problem, (DLDevice){kDLCPU, 0}, NULL));
+    assert_ok(ndr_leaf_add_totals(&job, &from, &box, a));
+    assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&sum, &number}));
+    ndr_accumulator_destroy(a);
+    add_box(&job, &from, &box, expected, counted);
+    for (int64_t o = 0; o < outputs; o++)
+      ck_assert_msg(sums[o] == expected[o] && (double)valid[o] == counted[o], SAID(&reader.deferred));
+  }
+}
+END_TEST
+
 /* ---- Datasets ---------------------------------------------------------------------------------------------------- */
 
 enum { STEPS = 40, ROWS = 37, COLUMNS = 530, ALL = STEPS * ROWS * COLUMNS, OPS = 5 };
@@ -230,7 +306,7 @@ static void check_sums(int reduction, const int16_t *values, const test_array *s
   free(counted);
 }
 
-START_TEST(datasets_are_summed_as_stored_whatever_else_is_asked_for) {
+START_TEST(datasets_are_summed_as_stored_beside_other_ops) {
   const int reduction = _i / 4;
   const ndr_op alone[] = {NDR_SUM, NDR_MEAN, NDR_VALID};
   test_array all[OPS], three[3];
@@ -305,8 +381,9 @@ int main(void) {
   Suite *suite = suite_create("h5 totals");
   suite_case(suite, "totals", 120, rows_are_added_as_one_element_at_a_time, many_rows_and_long_runs_do_not_overflow,
              the_largest_elements_do_not_overflow, a_fill_value_in_each_lane_is_left_out,
-             only_sums_that_cannot_overflow_are_taken, sums_are_unpacked, NULL);
+             boxes_of_slabs_are_added_as_one_element_at_a_time, only_sums_that_cannot_overflow_are_taken,
+             sums_are_unpacked, NULL);
   TCase *datasets = suite_case_empty(suite, "datasets", 120);
-  tcase_add_loop_test(datasets, datasets_are_summed_as_stored_whatever_else_is_asked_for, 0, 4 * REDUCTIONS);
+  tcase_add_loop_test(datasets, datasets_are_summed_as_stored_beside_other_ops, 0, 4 * REDUCTIONS);
   return suite_run(suite);
 }

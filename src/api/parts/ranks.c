@@ -10,7 +10,8 @@
 
 enum { MOST_LEVELS = 31 };
 
-/* Kinds of letters: exported states of a level, the key of an offer of a level, and what is answered to the latter. */
+/* Kinds of letters: STATES + level has exported states, OFFER + level the key of an offer. TAKEN and REFUSED answer an
+ * offer. */
 enum { STATES = 0, OFFER = 32, TAKEN = 64, REFUSED };
 
 typedef struct tree {
@@ -104,7 +105,9 @@ static ndr_status drop_letter(ndr_letter *letter, ndr_status status) {
   return status == NDR_OK ? NDR_OK : ndr_fail(status, "the states of rank %d: %s", letter->from, reason);
 }
 
-/* Merges states that are offered, if they are those of a thread of this process and of the same problem. */
+/* Merges states that a thread of this process offers. Sets *taken to false if the key is of another process, or if the
+ * states are of another problem or kind of device: the other rank then exports them, and the import says what differs.
+ */
 static ndr_status take_offer(tree *t, ndr_letter *letter, bool *taken) {
   ndr_offer *offer = ndr_offer_take(letter->bytes);
   *taken = offer && ndr_accumulators_are_alike(t->states, offer->states);

@@ -219,8 +219,8 @@ static void fold_lanes(const ndr_code_fold *f, const ndr_tile *tile, uint64_t *s
   }
 }
 
-/* Of several kernels of two arrays that read a block the last one of each array prefetches it of the next block. Else
- * the first one would wait for memory, and the others would leave memory idle. */
+/* Several kernels of two arrays may read a block. Then only the last reader of an array prefetches its next block: if
+ * each did, the first would wait for memory, and memory would be idle during the others. */
 static void share_ahead(const ndr_code *code, const ndr_code_fold *f, ndr_tile *tile) {
   if (!code->shares || f->factors < 0) return;
   tile->reread = true;

@@ -21,8 +21,9 @@ static int64_t end_near(const ndr_slab_iterator *iterator, int64_t piece, int64_
   return piece - begin < end - piece ? begin : end;
 }
 
-/* The end of a late range from `from` on: that of its first outputs, if the range would have three quarters of their
- * pieces or more, as their states need not be sent then. With half of them ranks end further apart. */
+/* The end of a late range of about `more` pieces from `from` on. A range that would have three quarters of the pieces
+ * of its first outputs takes all of them: then no states of these outputs are sent. If half of the pieces were enough,
+ * ranges would be longer, and ranks would end further apart. */
 static int64_t late_end(const ndr_slab_iterator *iterator, int64_t from, int64_t pieces, int64_t more) {
   int64_t begin, end;
   ndr_slab_iterator_alike(iterator, from, &begin, &end);

@@ -3,8 +3,8 @@
  *   NAME(comparison) how its functions are called
  *   ELEMENT          the type of tile->data and tile->factors
  *   COUNT            a signed integer type of the same size, which holds a tile's rows
- *   BITS(a, b, how)  of AVX-512: the lanes of two registers that compare so
- *   COUNT_BITS       of AVX-512: adds those of four registers to bytes */
+ *   BITS(a, b, how)  only with AVX-512: a mask of the lanes of two registers for which the comparison `how` holds
+ *   COUNT_BITS       only with AVX-512: adds the masks of four pairs of registers to counts in bytes */
 #ifdef RUN_PART
 #define PART (RUN_PART * 8 / (int64_t)sizeof(ELEMENT)) /* lanes of a register */
 typedef ELEMENT NAME(elements) __attribute__((vector_size(RUN_PART * 8)));
@@ -37,7 +37,8 @@ typedef COUNT NAME(counts) __attribute__((vector_size(RUN_PART * 8)));
     PARTS(STORE_COUNT)                                                                                                 \
   }
 #ifdef BITS
-/* Bytes hold a tile's rows: they are a quarter or an eighth of the memory that is loaded and stored with each row. */
+/* A byte can count a tile's rows, NDR_ROWS at most. Counts in bytes are a quarter or an eighth of the memory that is
+ * loaded and stored with each row. */
 #define COUNTER uint8_t
 #define BITS_OF(i, how)                                                                                                \
   BITS(VECTOR_AT(const NAME(elements), x + (i)*PART), VECTOR_AT(const NAME(elements), w + (i)*PART), how)

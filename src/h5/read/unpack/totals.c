@@ -9,10 +9,11 @@
 /* Rows that are added up at a time: accumulators are loaded and stored an eighth as often. */
 #define TOTALS_ROWS 8
 
-/* Elements of 16 bits whose sum fits into 32, with their sign or without. */
+/* How many elements are added up before their sum goes to f64. The sum of so many of 16 bits, signed or unsigned, fits
+ * into an int32_t, and their number into a uint16_t. */
 #define MOST_ADDED 32768
 
-/* Files have one or two. */
+/* How many missing values there are loops for. Real files have one or two. */
 #define MOST_MISSING 2
 
 typedef uint16_t stored16 __attribute__((aligned(1), may_alias));
@@ -24,7 +25,7 @@ typedef struct {
   void (*run)(const ndr_unpack *u, const void *from, int64_t count, int32_t *sum, int32_t *counted);
 } loops;
 
-/* LOOP(number of missing values, whether there is a range) as the ndr_unpack u says. */
+/* Calls LOOP(number of missing values, whether there is a range) with constants, as the ndr_unpack u says. */
 #define EACH_WAY(LOOP)                                                                                                 \
   switch (u->missing_count + (u->ranged ? MOST_MISSING + 1 : 0)) {                                                     \
   case 0: LOOP(0, false) break;                                                                                        \

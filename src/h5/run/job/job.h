@@ -49,9 +49,9 @@ typedef struct ndr_job {
   ndr_slabs *slabs;
   ndr_feed_plan feed;
   bool leafwise; /* contiguous data on the CPU: threads read and reduce leaf by leaf (leafwise.h) */
-  bool totals; /* leafwise, of packed integers: sums, means and counts are made of leaves as they are stored (totals.h)
-                */
-  bool beside_totals;    /* there are other ops, too */
+  /* Leafwise, of packed integers: sums, means and counts are made of leaves as they are stored (totals.h). Under
+   * beside_totals there are other ops, for which leaves are unpacked. */
+  bool totals, beside_totals;
   const char *why_slabs; /* why contiguous data on the CPU come in slabs all the same; else NULL */
   bool memory_is_default;
   bool cut_short;       /* leaves are smaller than they would be with more memory */

@@ -150,8 +150,8 @@ static bool all_have_totals(const ndr_job *job) {
   return true;
 }
 
-/* Which ops are made of leaves as they are stored. That and the leaves do not depend on what other ops there are, nor
- * do last bits. */
+/* Sums, means and counts of packed integers are made of leaves as they are stored. Neither that nor how leaves are cut
+ * depends on the other ops of the job: a mean has the same bits beside a maximum as alone. */
 static void choose_totals(ndr_job *job) {
   const bool may = job->leafwise && (!job->operands || !job->operands->count) && all_have_totals(job);
   job->totals = job->beside_totals = false;

@@ -28,16 +28,17 @@ typedef struct {
   double sums[NDR_TOTALS_LANES], counts[NDR_TOTALS_LANES];
 } batch;
 
-/* The axes, innermost first, of which one with a step of 1 is the first; returns how many. */
+/* Finds the axes, innermost first, and returns how many there are. The first has a step of 1, if need be as an axis of
+ * one element. */
 static int find_axes(const ndr_job *job, const ndr_slab *slab, const ndr_slab *leaf, axis *axes) {
   int count = 0;
   int64_t step = 1;
   for (int d = job->dataset->info.ndim - 1; d >= 0; step *= slab->size[d], d--) {
     const axis a = {leaf->size[d], step, job->reduced[d]};
-    axis *inner = &axes[count - 1];
     if (a.size == 1) continue;
     if (count == 0 && step != 1) axes[count++] = (axis){1, 1, false};
-    if (count > 0 && inner->reduced == a.reduced && inner->step * inner->size == a.step)
+    axis *inner = count > 0 ? &axes[count - 1] : NULL;
+    if (inner && inner->reduced == a.reduced && inner->step * inner->size == a.step)
       inner->size *= a.size;
     else
       axes[count++] = a;
@@ -64,7 +65,8 @@ static leaf_walk plan_walk(const ndr_job *job, const ndr_slab *slab, const ndr_s
   return w;
 }
 
-/* Moves on along the axes, the innermost of which is the first; false after the last place, which leaves the first. */
+/* Moves on to the next place along the axes, innermost first. After the last place goes back to the first, and returns
+ * false. */
 static bool step_on(const axis *axes, int count, int64_t *place, int64_t *offset) {
   for (int i = 0; i < count; i++) {
     *offset += axes[i].step;
@@ -75,7 +77,7 @@ static bool step_on(const axis *axes, int count, int64_t *place, int64_t *offset
   return false;
 }
 
-/* Adds up all elements of outputs whose first elements are neighbours: a run's one, or lanes. */
+/* Adds up all elements of the one output of a run, or of the outputs of lanes. Their first elements are at `at`. */
 static void add_up(const leaf_walk *w, const char *at, int64_t lanes, double *sums, double *counts) {
   int64_t place[NDR_MAX_DIMS] = {0}, offset = 0;
   do {
@@ -114,8 +116,10 @@ ndr_status ndr_leaf_add_totals(const ndr_job *job, const ndr_leaf_slab *from, co
   batch b;
   b.to = to;
   b.first = b.held = 0;
-  for (int d = job->dataset->info.ndim - 1; d >= 0; step *= from->slab->size[d], d--)
+  for (int d = job->dataset->info.ndim - 1; d >= 0; step *= from->slab->size[d], d--) {
+    if (leaf->size[d] == 0) return NDR_OK;
     begin += (leaf->begin[d] - from->slab->begin[d]) * step;
+  }
   const int64_t lanes = w.last.reduced ? 1 : w.last.size;
   do {
     for (int64_t l = 0, some; l < lanes; l += some) {

@@ -101,7 +101,7 @@ def cpu_block():
     rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
     text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
-    for name, tell in (("groups", groups), ("operators", operators)):
+    for name, tell in (("groups", groups), ("operators", operators), ("operators-16", operators)):
         if of_kind := load(f"cpu-{name}.json"):
             text += f"\n\n{tell(of_kind)}\n\n{cpu_provenance(of_kind)}{versions({name: of_kind})}"
     for name in ("cpu-scans.json", "cpu-scans-16.json"):
@@ -269,15 +269,19 @@ def ranks_block():
             f"deflated. All ranks give the same bits{dask}. {versions['mpi']}{others}. {cpu_provenance(record)}")
 
 
-def ranks_reading_block():
-    record = load("ranks-reading.json")
-    if not record:
-        return "No record of how fast ranks read is kept: `tools/bench/bench_ranks_reading.py` makes one."
+def ranks_reading(record):
     rows = [[row["file"], f"{row['ranks']} x {row['threads']}", f"{row['work_seconds']:.3f}", f"{row['read_seconds']:.3f}",
              f"{row['read_seconds'] / row['work_seconds']:.2f}"] for row in record["rows"]]
     return (table(["contiguous", "ranks x threads", "the mean", "only reading", "share"], rows) +
             f"\n\nSeconds, medians of {record['runs']} runs from a warm page cache, without the start of launcher and program: the mean "
             f"over the first dim, and processes of as many threads that only read the same bytes. {cpu_provenance(record)}")
+
+
+def ranks_reading_block():
+    records = [record for name in ("ranks-reading.json", "ranks-reading-16.json") if (record := load(name))]
+    if not records:
+        return "No record of how fast ranks read is kept: `tools/bench/bench_ranks_reading.py` makes one."
+    return "\n\n".join(map(ranks_reading, records))
 
 
 def gpu_parts_block():

@@ -13,7 +13,7 @@ static const ndr_accumulator *some_accumulator(void *number) {
 }
 
 START_TEST(an_offer_is_found_by_its_key_until_it_ends) {
-  int numbers[2];
+  int numbers[2] = {0, 0};
   ndr_offer offers[2];
   unsigned char other[NDR_OFFER_KEY_BYTES];
   for (int i = 0; i < 2; i++) ck_assert(ndr_offer_make(&offers[i], some_accumulator(&numbers[i])));

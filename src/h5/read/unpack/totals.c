@@ -44,7 +44,11 @@ typedef struct {
 #define ISA __attribute__((target("avx2")))
 #define IN(name) name##_avx2
 #include "h5/read/unpack/totals_isa.h"
+#ifdef __clang__
+#define ISA __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"), min_vector_width(512)))
+#else
 #define ISA __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")))
+#endif
 #define IN(name) name##_avx512
 #include "h5/read/unpack/totals_isa.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/accumulator.h"
+#include "common/totals.h"
 
 static ndr_state state_of(const ndr_accumulator *a, int i) {
   return ndr_request_state(&a->whole, i);
@@ -221,10 +222,6 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
 /* How many outputs' totals are made states at a time, so that these stay in the first-level cache. */
 #define TOTALS 512
 
-static bool is_total(ndr_op op) {
-  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
-}
-
 static ndr_status takes_totals(const ndr_accumulator *a) {
   const ndr_problem *problem = &a->whole.problem;
   if (a->backend->calls || problem->groups || problem->operand_count || problem->dtype != NDR_F64)
@@ -259,7 +256,7 @@ ndr_status ndr_accumulator_add_totals(ndr_accumulator *a, int64_t first, int64_t
     const ndr_walk walk = {1, {{here, 1, 1}}};
     for (int i = 0; i < a->whole.problem.op_count; i++) {
       const ndr_state state = state_of(a, i);
-      if (!is_total(state.op)) continue;
+      if (!ndr_op_is_made_of_totals(state.op)) continue;
       make_states(state.op, here, sums + done, counts + done, words);
       NDR_TRY(a->backend->states_merge(&state, a->place.device_id, &walk, words, here, a->states[i] + first + done,
                                        a->outputs, NULL));
@@ -275,7 +272,7 @@ static ndr_accumulator beside_totals(const ndr_accumulator *a) {
   ndr_problem *problem = &rest.whole.problem;
   problem->op_count = 0;
   for (int i = 0; i < a->whole.problem.op_count; i++) {
-    if (is_total(a->whole.problem.ops[i])) continue;
+    if (ndr_op_is_made_of_totals(a->whole.problem.ops[i])) continue;
     rest.states[problem->op_count] = a->states[i];
     rest.whole.programs[problem->op_count] = a->whole.programs[i];
     problem->ops[problem->op_count++] = a->whole.problem.ops[i];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/totals.h"
 #include "h5/ranks/job_parts.h"
 #include "h5/read/unpack/totals.h"
 
@@ -156,8 +157,7 @@ static void choose_totals(ndr_job *job) {
   const bool may = job->leafwise && (!job->operands || !job->operands->count) && all_have_totals(job);
   job->totals = job->beside_totals = false;
   for (int i = 0; may && i < job->fold.op_count; i++) {
-    const ndr_op op = job->fold.ops[i];
-    const bool is_total = op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
+    const bool is_total = ndr_op_is_made_of_totals(job->fold.ops[i]);
     job->totals |= is_total;
     job->beside_totals |= !is_total;
   }

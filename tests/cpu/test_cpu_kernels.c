@@ -234,7 +234,7 @@ END_TEST
 /* Whether what a run comes to does not depend on the order of its elements. */
 static bool is_exact(ndr_dtype dtype, ndr_op op) {
   const bool floats = ndr_dtype_is_float(dtype) || ndr_dtype_is_complex(dtype);
-  const bool wide = ndr_dtype_bytes(dtype) > 2, real = op == NDR_MEAN || op == NDR_NORM2;
+  const bool wide = ndr_dtype_bytes(dtype) > 2, real = ndr_op_is_real(op);
   if (ndr_op_is_truth(op) || op == NDR_MIN || op == NDR_MAX || op == NDR_PTP || ndr_op_is_index(op)) return true;
   return !floats && op != NDR_LOGSUMEXP && !(wide && real);
 }

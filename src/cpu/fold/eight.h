@@ -275,3 +275,35 @@ LOAD8(i64, i64, int64_t, int64_t, )
 LOAD8(u64, u64, uint64_t, uint64_t, )
 #endif
 #undef LOAD8
+
+/* ---- sums of lanes for moments.h ---- */
+
+/* Where lanes have their sums: how many elements are there, the distances from their shifts, and the squares of these.
+ * Without shifts (NULL) there are only the squares, of the elements. */
+typedef struct lane_sums {
+  const double *shift;
+  uint64_t *count, *sum, *square;
+} lane_sums;
+
+/* Those of eight lanes. Elements are counted only where some may be missing. */
+typedef struct eight_sums {
+  f64x8 count, sum, square;
+} eight_sums;
+
+#define EIGHT_AT(words, l, p) ((words) + (l) + (p) * (8 / EIGHT_PARTS))
+
+INLINE void take_sums(eight_sums *to, const lane_sums *sums, int64_t l, bool counted) {
+  EACH_PART(LOAD_VECTOR(to->square.part[p], EIGHT_AT(sums->square, l, p));
+            if (sums->shift) LOAD_VECTOR(to->sum.part[p], EIGHT_AT(sums->sum, l, p));
+            if (sums->shift && counted) LOAD_VECTOR(to->count.part[p], EIGHT_AT(sums->count, l, p)))
+}
+
+INLINE void store_sums(eight_sums *from, const lane_sums *sums, int64_t l, bool counted) {
+  EACH_PART(STORE_VECTOR(EIGHT_AT(sums->square, l, p), from->square.part[p]);
+            if (sums->shift) STORE_VECTOR(EIGHT_AT(sums->sum, l, p), from->sum.part[p]);
+            if (sums->shift && counted) STORE_VECTOR(EIGHT_AT(sums->count, l, p), from->count.part[p]))
+}
+
+/* Lanes of a run whose moments, or whose squares, registers hold, in eights. */
+#define RUN_MOMENTS (4 / EIGHT_PARTS)
+#define RUN_SQUARES (EIGHT_PARTS == 1 ? 4 : 8 / EIGHT_PARTS)

@@ -15,7 +15,7 @@ ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   switch (dtype) {
   case NDR_F16:
   case NDR_BF16:
-    return truth || places || op == NDR_MIN || op == NDR_MAX || op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
+    return truth || places || averages || moments || op == NDR_MIN || op == NDR_MAX || op == NDR_SUM ? dtype : NDR_F32;
   case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_BOOL:
     if (!real || averages || moments) return places ? NDR_U8 : dtype;
@@ -29,7 +29,7 @@ ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   case NDR_I32:
   case NDR_I64:
   case NDR_U32:
-  case NDR_U64: return real && !averages ? NDR_F64 : dtype;
+  case NDR_U64: return real && !averages && !moments ? NDR_F64 : dtype;
   case NDR_F64:
   case NDR_C64:
   case NDR_C128: break;

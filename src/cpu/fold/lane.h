@@ -142,12 +142,16 @@ typedef __m256i wide_bits;
 #define HALF_BYTES 8
 #endif
 
-/* Lanes to compute: the tile's, rounded up to half a register of elements if those behind each row may be read. What
- * the additional lanes come to is dropped. */
-static inline int64_t rounded_lanes(const ndr_tile *tile, int64_t bytes) {
-  const int64_t half = bytes < HALF_BYTES ? HALF_BYTES / bytes : 1;
-  const int64_t rounded = (tile->lanes + half - 1) / half * half;
+/* Lanes to compute: the tile's, rounded up to `some` if the elements behind each row may be read. What the additional
+ * lanes come to is dropped. */
+static inline int64_t rounded_up(const ndr_tile *tile, int64_t some) {
+  const int64_t rounded = (tile->lanes + some - 1) / some * some;
   return rounded - tile->lanes <= tile->spare ? rounded : tile->lanes;
+}
+
+/* The same with half a register of elements. */
+static inline int64_t rounded_lanes(const ndr_tile *tile, int64_t bytes) {
+  return rounded_up(tile, bytes < HALF_BYTES ? HALF_BYTES / bytes : 1);
 }
 /* Needs ELEMENT and tile. */
 #define ROUNDED_LANES rounded_lanes(tile, (int64_t)sizeof(ELEMENT))

@@ -42,8 +42,8 @@
 #define SUM int64_t
 #define REAL_SUM int64_t
 #define REAL_IS_INT 1
-#define SQUARES double
 #define MOMENTS 0
+#define LOAD_REAL load_f64_i32
 #define LEAST INT32_MIN
 #define MOST INT32_MAX
 #include "cpu/fold/dtype/int.h"
@@ -53,9 +53,9 @@
 #define SUM uint64_t
 #define REAL_SUM double
 #define REAL_IS_INT 0
-#define SQUARES double
 #define REAL F64_OF_I64
 #define MOMENTS 0
+#define LOAD_REAL load_f64_i64
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
 #include "cpu/fold/dtype/int.h"
@@ -97,8 +97,8 @@
 #define SUM uint64_t
 #define REAL_SUM uint64_t
 #define REAL_IS_INT 1
-#define SQUARES double
 #define MOMENTS 0
+#define LOAD_REAL load_f64_u32
 #define LEAST 0
 #define MOST UINT32_MAX
 #include "cpu/fold/dtype/int.h"
@@ -108,9 +108,9 @@
 #define SUM uint64_t
 #define REAL_SUM double
 #define REAL_IS_INT 0
-#define SQUARES double
 #define REAL F64_OF_U64
 #define MOMENTS 0
+#define LOAD_REAL load_f64_u64
 #define LEAST 0
 #define MOST UINT64_MAX
 #include "cpu/fold/dtype/int.h"
@@ -124,6 +124,7 @@
 #define INFINITE 0x7f800000
 #define ELEMENT float
 #define WIDEN WIDEN_F32
+#define LOAD_REAL load_f64_f32
 #define VEC(op) VECTOR(op, ps)
 #define COMPARE(a, b, how) COMPARED(ps, a, b, how)
 #define FLOAT_OF(x) (x)
@@ -141,6 +142,7 @@
 #define INFINITE 0x7ff0000000000000
 #define ELEMENT double
 #define WIDEN WIDEN_F64
+#define LOAD_REAL load_f64_f64
 #define VEC(op) VECTOR(op, pd)
 #define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define INDEX uint64_t
@@ -195,6 +197,7 @@
 #define INFINITE 0x7f800000
 #define ELEMENT float
 #define WIDEN WIDEN_F32
+#define LOAD_REAL load_f64_f32
 #define VEC(op) VECTOR(op, ps)
 #define COMPARE(a, b, how) COMPARED(ps, a, b, how)
 #define INDEX uint32_t
@@ -208,6 +211,7 @@
 #define INFINITE 0x7ff0000000000000
 #define ELEMENT double
 #define WIDEN WIDEN_F64
+#define LOAD_REAL load_f64_f64
 #define VEC(op) VECTOR(op, pd)
 #define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define INDEX uint64_t
@@ -289,24 +293,24 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
 }
 
 #define TRUTH_KERNELS(name, plain) [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name
+#define MOMENTS_KERNELS(name) [NDR_VAR] = var_##name, [NDR_STD] = var_##name, [NDR_NORM2] = norm2_##name
 #define INTEGER_KERNELS(name)                                                                                          \
   TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,                 \
                              [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,       \
                              [NDR_PTP] = ptp_##name, [NDR_VALID] = valid_integer, [NDR_MEAN] = mean_##name,            \
-                             [NDR_NORM2] = norm2_##name
-#define SHORT_KERNELS(name) INTEGER_KERNELS(name), [NDR_VAR] = var_##name, [NDR_STD] = var_##name
+                             MOMENTS_KERNELS(name)
 #define BOOL_KERNELS                                                                                                   \
   TRUTH_KERNELS(u8, u8), [NDR_SUM] = count_u8, [NDR_PROD] = all_u8, [NDR_MIN] = all_u8, [NDR_MAX] = any_u8,            \
-                         [NDR_VALID] = valid_integer, [NDR_MEAN] = mean_bool, [NDR_NORM2] = norm2_bool,                \
-                         [NDR_VAR] = var_bool, [NDR_STD] = var_bool
+                         [NDR_VALID] = valid_integer, [NDR_MEAN] = mean_bool, MOMENTS_KERNELS(bool)
 #define HALF_KERNELS(name, plain)                                                                                      \
   TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
 #define RANKED_KERNELS(name, plain)                                                                                    \
-  HALF_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_PTP] = ptp_##name,                   \
+  HALF_KERNELS(name, plain),                                                                                           \
+      MOMENTS_KERNELS(name), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_PTP] = ptp_##name,                   \
                              [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name
 #define COMPLEX_KERNELS(name, plain)                                                                                   \
-  HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name, [NDR_VAR] = var_##name, [NDR_STD] = var_##name,                 \
-                             [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name
+  HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name,                                                                 \
+                             MOMENTS_KERNELS(name), [NDR_NORM1] = norm1_##name, [NDR_NORMINF] = norminf_##name
 #define FLOAT_KERNELS(name, plain)                                                                                     \
   COMPLEX_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name,          \
                                 [NDR_ARGMAX] = argmax_##name, [NDR_PTP] = ptp_##name,                                  \
@@ -359,12 +363,12 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
 static const ndr_isa isa = {
     .name = ISA_NAME,
     .fold = {{[NDR_BOOL] = {BOOL_KERNELS},
-              [NDR_I8] = {SHORT_KERNELS(i8)},
-              [NDR_I16] = {SHORT_KERNELS(i16)},
+              [NDR_I8] = {INTEGER_KERNELS(i8)},
+              [NDR_I16] = {INTEGER_KERNELS(i16)},
               [NDR_I32] = {INTEGER_KERNELS(i32)},
               [NDR_I64] = {INTEGER_KERNELS(i64)},
-              [NDR_U8] = {SHORT_KERNELS(u8)},
-              [NDR_U16] = {SHORT_KERNELS(u16)},
+              [NDR_U8] = {INTEGER_KERNELS(u8)},
+              [NDR_U16] = {INTEGER_KERNELS(u16)},
               [NDR_U32] = {INTEGER_KERNELS(u32)},
               [NDR_U64] = {INTEGER_KERNELS(u64)},
               [NDR_F16] = {RANKED_KERNELS(f16, f16)},

@@ -2,6 +2,7 @@
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   WIDEN(at)             the run_part of the elements at an address
+ *   LOAD_REAL             how eight are loaded as f64 (eight.h)
  *   VEC(op)               the instruction `op` for a register of elements
  *   COMPARE(a, b, how)    not 0 if any elements of two registers compare as `how` says
  *   RANK, RANK_MOST, INFINITE   see argument_run.h
@@ -35,92 +36,6 @@
 #define GROW(s, v) s + (run_part)((run_part_bits)v & INT64_MAX)
 #define MEET(a, b) a + b
 #include "cpu/fold/dtype/run.h"
-#define RUN_SUM NAME(norm2_of_run)
-#define START 0
-#define GROW(s, v) s + v *v
-#define MEET(a, b) a + b
-#include "cpu/fold/dtype/run.h"
-
-/* Sets words 0 to 2 to the count of a run's elements, the sum of their distances from `shift` and that of the squares,
- * with the bits of FOLD_ROWS and collapse. The sums of as many lanes as registers hold stay there for a few rows. */
-static void NAME(moments_of_run)(const ELEMENT *at, int64_t rows, double shift, uint64_t *words) {
-  enum { LANES = 4 * RUN_PART, ROWS = 16 };
-  ALIGNED double sum[RUN_LANES] = {0}, square[RUN_LANES] = {0};
-  WORD(0)[0] = word_of((double)(rows * RUN_LANES));
-  for (; rows > 0; rows -= ROWS, at += ROWS * RUN_LANES) {
-    for (int lane = 0; lane < RUN_LANES; lane += LANES) {
-      run_part s[4], q[4];
-      memcpy(s, sum + lane, sizeof s);
-      memcpy(q, square + lane, sizeof q);
-      for (int64_t row = 0; row < (rows < ROWS ? rows : ROWS); row++) {
-        if (lane == 0 && sizeof(ELEMENT) < 8) prefetch_row(at + row * RUN_LANES, RUN_LANES * sizeof(ELEMENT));
-        for (int i = 0; i < 4; i++) {
-          const run_part d = WIDEN(at + row * RUN_LANES + lane + i * RUN_PART) - shift;
-          s[i] = s[i] + d;
-          q[i] = q[i] + d * d;
-        }
-      }
-      memcpy(sum + lane, s, sizeof s);
-      memcpy(square + lane, q, sizeof q);
-    }
-  }
-  for (int stay = RUN_LANES / 2; stay > 0; stay /= 2)
-    for (int l = 0; l < stay; l++) sum[l] += sum[l + stay], square[l] += square[l + stay];
-  WORD(1)[0] = word_of(sum[0]);
-  WORD(2)[0] = word_of(square[0]);
-}
-
-/* Adds the distances of lanes l .. l + RUN_PART - 1 from their shifts, and the squares, of a few rows. */
-INLINE void NAME(add_moments_of_part)(const ELEMENT *const *at, int rows, int64_t l, const double *shift, double *sum,
-                                      double *square) {
-  run_part h, s, q;
-  LOAD_VECTOR(h, shift + l);
-  LOAD_VECTOR(s, sum + l);
-  LOAD_VECTOR(q, square + l);
-  for (int k = 0; k < rows; k++) {
-    const run_part d = WIDEN(at[k] + l) - h;
-    s = s + d;
-    q = q + d * d;
-  }
-  STORE_VECTOR(sum + l, s);
-  STORE_VECTOR(square + l, q);
-}
-
-/* The same of all lanes of up to four rows from `row` on. Four rows are short
- * ones (four_rows), whose lines are prefetched at once. */
-INLINE void NAME(add_moments)(const ndr_tile *tile, int64_t row, int rows, const double *shift, double *sum,
-                              double *square) {
-  const int64_t lanes = ROUNDED_LANES, line = 64 / (int64_t)sizeof(ELEMENT);
-  const bool short_rows = rows == 4;
-  const ELEMENT *at[4];
-  const char *soon[4];
-  int64_t l = 0;
-  for (int k = 0; k < rows; k++) at[k] = ROW(row + k);
-  for (int k = 0; !short_rows && k < rows; k++) soon[k] = SOON(row + k);
-  if (short_rows) prefetch_ahead(tile, row, rows, (int64_t)sizeof(ELEMENT));
-  for (; l + line <= lanes; l += line) {
-    for (int k = 0; !short_rows && k < rows; k++) __builtin_prefetch(soon[k] + l * (int64_t)sizeof(ELEMENT));
-    for (int64_t part = l; part < l + line; part += RUN_PART)
-      NAME(add_moments_of_part)(at, rows, part, shift, sum, square);
-  }
-  for (; l + RUN_PART <= lanes; l += RUN_PART) NAME(add_moments_of_part)(at, rows, l, shift, sum, square);
-  for (; l < lanes; l++)
-    for (int k = 0; k < rows; k++) {
-      const double d = (double)at[k][l] - shift[l];
-      sum[l] += d;
-      square[l] += d * d;
-    }
-}
-
-/* The same of all rows, with the bits of FOLD_ROWS. */
-static void NAME(moments_of_rows)(const ndr_tile *tile, const double *shift, double *sum, double *square) {
-  int64_t row = 0;
-  if (four_rows(tile, (int64_t)sizeof(ELEMENT)))
-    for (; row + 4 <= tile->rows; row += 4) NAME(add_moments)(tile, row, 4, shift, sum, square);
-  for (; row + 2 <= tile->rows; row += 2) NAME(add_moments)(tile, row, 2, shift, sum, square);
-  if (row < tile->rows) NAME(add_moments)(tile, row, 1, shift, sum, square);
-}
-
 /* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS. One row at a time: they are one stream, and
  * two at a time would be two. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
@@ -145,16 +60,11 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
 
 /* Adds up a tile that is one run; false where it is none. */
 #define RUN(op) (has_run_lanes(tile, 1) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
-#define MOMENTS_OF_RUN                                                                                                 \
-  (has_run_lanes(tile, 1) ? (NAME(moments_of_run)(tile->data, tile->rows, shift[0], words), true) : false)
-#define MOMENTS_OF_ROWS (NAME(moments_of_rows)(tile, shift, sum, square), true)
 /* Adds up a tile of dense rows that are too long to be read four at a time; false where it is none. */
 #define DENSE(words)                                                                                                   \
   (is_dense(tile) && !four_rows(tile, (int64_t)sizeof(ELEMENT)) ? (NAME(add_dense)(tile, words), true) : false)
 #else
 #define RUN(op) false
-#define MOMENTS_OF_RUN false
-#define MOMENTS_OF_ROWS false
 #define DENSE(words) false
 #endif
 
@@ -201,7 +111,6 @@ static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
 SUMMED(sum, 0, s + SEEN(v, 0), join_add, COLUMNS(states), DENSE(words))
 SUMMED(prod, 1, s *SEEN(v, 1), join_multiply, false, false)
 SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add, false, false)
-SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add, false, false)
 #undef SUMMED
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
@@ -225,42 +134,8 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
-/* The mean of four elements of each lane; under SKIP of the tile's alone: others may be NaN in all rows. Under SKIP, if
- * one of the four is NaN, the lane's first element that is not NaN; NaN if it has none. */
-static void NAME(sample)(const ndr_tile *tile, double *mean) {
-  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES;
-  const ELEMENT *p0 = ROW(0), *p1 = ROW(tile->rows / 4), *p2 = ROW(tile->rows / 2), *p3 = ROW(tile->rows * 3 / 4);
-  uint64_t missing = 0;
-  EACH_LANE(mean[l] = ((double)p0[l] * 0.25 + (double)p1[l] * 0.25) + ((double)p2[l] * 0.25 + (double)p3[l] * 0.25);
-            missing += mean[l] != mean[l])
-  for (int64_t row = 0; SKIP && missing && row < tile->rows; row++) {
-    missing = 0;
-    EACH_LANE(mean[l] = mean[l] == mean[l] ? mean[l] : (double)ROW(row)[l]; missing += mean[l] != mean[l])
-  }
-}
-
-/* Distances are taken from `shift`, the mean of a few of the tile's elements. It is near the mean of all elements. At
- * worst, when these few lie far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses
- * few of 53 bits, however far the mean is from 0, and none if the few are all elements. */
-static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = SKIP ? tile->lanes : ROUNDED_LANES;
-  ALIGNED double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
-  ALIGNED INDEX count[NDR_LANES];
-  ALIGNED uint64_t words[3 * NDR_LANES];
-  NAME(sample)(tile, shift);
-  average_lanes(tile, shift);
-  if (MOMENTS_OF_RUN) {
-    deposit_moments(tile, shift, NULL, words, states, pitch);
-    return;
-  }
-  EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
-  if (!MOMENTS_OF_ROWS)
-    FOLD_ROWS(0, double s = sum[l]; double q = square[l];
-              INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
-              COUNT_SEEN, sum[l] = s; square[l] = q; count[l] = c);
-  EACH_LANE(WORD(0)[l] = word_of((double)count[l]); WORD(1)[l] = word_of(sum[l]); WORD(2)[l] = word_of(square[l]))
-  settle_moments(tile, shift, NULL, words, states, pitch);
-}
+#define REAL_OF(x) (double)(x)
+#include "cpu/fold/dtype/moments.h"
 
 static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
@@ -293,7 +168,6 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #define EXTREMES(largest, best) false
 #endif
 
-#define REAL_OF(x) (double)(x)
 #include "cpu/fold/dtype/argument_run.h"
 
 #if !SKIP
@@ -381,14 +255,13 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #include "cpu/fold/dtype/truth.h"
 
 #undef RUN
-#undef MOMENTS_OF_RUN
-#undef MOMENTS_OF_ROWS
 #undef COLUMNS
 #undef FLOAT_OF
 #undef DENSE
 #undef NAME
 #undef ELEMENT
 #undef WIDEN
+#undef LOAD_REAL
 #undef INDEX
 #undef JOIN_FLOAT
 #undef EXP

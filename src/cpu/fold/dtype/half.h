@@ -1,4 +1,4 @@
-/* Template: sums, extremes (rank.h), any, all, count and valid of 16-bit floats, with NaN
+/* Template: sums, moments (moments.h), extremes (rank.h), any, all, count and valid of 16-bit floats, with NaN
  * elements counted or left out, from
  *   NAME(kernel)     how its functions are called
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
@@ -182,6 +182,9 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 #include "cpu/fold/dtype/rank.h"
 
+#define REAL_OF(x) (double)FLOAT_OF(x)
+#include "cpu/fold/dtype/moments.h"
+
 #undef COLUMNS
 #undef RUN
 #undef NAME
@@ -192,4 +195,5 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef LOAD_REAL
 #undef LOAD_PART
 #undef FLOAT_OF
+#undef REAL_OF
 #undef BLOCK

@@ -2,15 +2,11 @@
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
- *   REAL_SUM, SQUARES     types of the sums of NDR_ROWS elements and of their squares for real results: integers that
- *                         hold them, or double
- *   REAL(x)               x, or as f64 if both are double
- *   REAL_IS_INT           1: REAL_SUM is an integer
- *   MOMENTS               1: the kernel of var is here, and squares are integers
- *   SQUARE                with MOMENTS, the unsigned type of an element's square
- *   LEAST, MOST           limits of the element type
- *   JOIN_INT(kernel)      the join of values of its sign
- * and what int_run.h takes. */
+ *   REAL_SUM              the type of the sum of NDR_ROWS elements for real results: an integer that holds it, or
+ * double REAL(x)               x, or as f64 if both are double REAL_IS_INT           1: REAL_SUM is an integer MOMENTS
+ * 1: the kernel of var is here, and squares are integers SQUARE                with MOMENTS, the unsigned type of an
+ * element's square LEAST, MOST           limits of the element type JOIN_INT(kernel)      the join of values of its
+ * sign and what int_run.h takes. */
 
 #ifndef REAL
 #define REAL(x) (x)
@@ -48,24 +44,22 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
-static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #if MOMENTS
+static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   if (is_one_run(tile)) {
     const double sum = (double)NAME(squares_of_run)(tile);
     deposit(join_add, 1, tile, (const uint64_t[]){word_of(sum)}, states, pitch);
     return;
   }
-#endif
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED SQUARES sum[NDR_LANES];
   ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(sum[l] = 0)
-  FOLD_ROWS(0, SQUARES s = sum[l], s += (SQUARES)REAL(x) * (SQUARES)REAL(x), sum[l] = s);
+  FOLD_ROWS(0, SQUARES s = sum[l], s += (SQUARES)x * (SQUARES)x, sum[l] = s);
   EACH_LANE(words[l] = word_of((double)sum[l]))
   settle(join_add, 1, tile, words, states, pitch);
 }
 
-#if MOMENTS
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = ROUNDED_LANES;
   ALIGNED SUM sum[NDR_LANES];
@@ -83,6 +77,11 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
             WORD(2)[l] = word_of((double)square[l]))
   settle_exact_moments(tile, words, states, pitch);
 }
+#else
+#define REAL_OF(x) ((double)REAL(x))
+#include "cpu/fold/dtype/moments.h"
+#undef REAL_OF
+#undef LOAD_REAL
 #endif
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {

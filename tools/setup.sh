@@ -20,6 +20,7 @@ libzfp-dev     header  zfp.h
 '
 test_needs='
 ninja-build    command ninja
+ccache         command ccache
 pkgconf        command pkg-config
 check          module  check
 g++            command g++

@@ -17,12 +17,6 @@ cd "$(dirname "$0")/.."
 
 build=${NDREDUCE_BUILD:-build}
 jobs=$(nproc)
-# Stages whose compiler and options are the same share what is compiled: bare and cuda most of release.
-if command -v ccache >/dev/null; then
-  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
-fi
-if command -v ninja >/dev/null; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
 passed=0
 failed=0
 skipped=0
@@ -226,6 +220,17 @@ stage_format() {
   fi
 }
 
+# Of the commands that compile a file with the same definitions one: clang-tidy would go through it once for each of them.
+different_commands() { # COMPILE_COMMANDS
+  python3 -c '
+import json, sys
+different = {}
+for command in json.load(sys.stdin):
+    defined = [word for word in command["command"].split() if word.startswith("-D") and not word.endswith("_EXPORTS")]
+    different.setdefault((command["file"], *sorted(defined)), command)
+json.dump(list(different.values()), sys.stdout, indent=1)' <"$1"
+}
+
 # The clang build's commands: clang-tidy knows them, and parses what that build compiled. instantiate.cc has a command for
 # each dtype and holds only kernels, which clang-tidy leaves out; it sees the emulator's headers in trials.cc and convert.cc.
 # The analyzer goes through a fourth of the paths that it would by itself: that takes a third of the time.
@@ -236,10 +241,12 @@ stage_tidy() {
     { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ && cmake --build "$folder" --target ndreduce_commit; } \
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
-  if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$folder" \
+  mkdir -p "$build/tidy"
+  different_commands "$folder/compile_commands.json" >"$build/tidy/compile_commands.json"
+  if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$build/tidy" \
     -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=50000 \
     "$PWD/(src|tools|tests)/(?!simt/instantiate)"; then
-    stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"
+    stage_passed tidy "$(grep -c '"file"' "$build/tidy/compile_commands.json") files"
   else
     sed 's/\x1b\[[0-9;]*m//g' "$build/tidy.log" | grep -A 3 'error:' | head -n 100
     stage_failed tidy "see $build/tidy.log"
@@ -275,6 +282,12 @@ for stage in "$@"; do
 done
 
 install_missing "$build_needs$test_needs"
+# Stages whose compiler and options are the same share what is compiled: bare and cuda most of release.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+fi
+if command -v ninja >/dev/null; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
 mkdir -p "$build"
 echo "Minutes, about, from nothing on 2 cores: release 13 (17 alone), asan 17, tsan 7, bare 1, fuzz 3, cuda 6 (where there is nvcc), tidy 4"
 for stage in "$@"; do

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from problems import run_in_folder
 from shared_jobs import JOBS, contents, h5py, make_files, numpy, run
@@ -126,15 +127,20 @@ def check_errors(tool, folder, problems):
         choose = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} ] && set -- "$1" {" ".join(line)}; exec "$@"'
         return ["sh", "-c", choose, "sh", tool, "a.nc:/flat"]
 
+    def refuse(launcher, library, words, said, code):
+        start = time.monotonic()
+        end = run_ranks(launcher, library, 3, folder, *words)
+        if end[0] == 1 and not ours(end[2]):  # both MPIs have been seen to drop what a rank says before they abort
+            end = run_ranks(launcher, library, 3, folder, *words)
+        found = ours(end[2])
+        if end[0] != code or len(found) != 1 or said not in found[0] or time.monotonic() - start > 30:
+            problems.append(f"{words} by ranks of {launcher}: {end}, where {said} is to be said once")
+
+    # Launchers that abort wait for a second and more, so a few run at a time.
+    attempts = []
     for launcher, library in LAUNCHERS:
         def refused(words, said, code=1, library=library, launcher=launcher):
-            start = time.monotonic()
-            end = run_ranks(launcher, library, 3, folder, *words)
-            if end[0] == 1 and not ours(end[2]):  # both MPIs have been seen to drop what a rank says before they abort
-                end = run_ranks(launcher, library, 3, folder, *words)
-            found = ours(end[2])
-            if end[0] != code or len(found) != 1 or said not in found[0] or time.monotonic() - start > 30:
-                problems.append(f"{words} by ranks of {launcher}: {end}, where {said} is to be said once")
+            attempts.append((launcher, library, words, said, code))
 
         refused([tool, *job, "--op", "nothing"], "nothing", 2)
         refused([tool, "nowhere.nc", *job[1:]], "nowhere.nc")
@@ -149,6 +155,8 @@ def check_errors(tool, folder, problems):
         refused([tool, *job], "nowhere.so", library="/nowhere.so")
         refused([tool, *job, "--nonsense"], "nonsense", 2, library="/nowhere.so")
         refused(["sh", "-c", lose, "sh", tool, *job], "nowhere.so")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda attempt: refuse(*attempt), attempts))
     if os.path.exists(os.path.join(folder, "bad.nc")):
         problems.append("a job that failed left a file")
 

@@ -1,5 +1,7 @@
 /* The emulation itself: what it runs right, and that it notices what is wrong. */
+#include <cuda_runtime_api.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "core/types.h"
@@ -20,7 +22,8 @@ typedef struct call {
 } call;
 
 static simt_module trials;
-static bool early; /* launches begin while what precedes them still runs */
+static bool early;  /* launches begin while what precedes them still runs */
+static int abreast; /* blocks that take turns; 0: one after the other */
 
 static void one_thread(const void *argument) {
   const call *c = argument;
@@ -39,6 +42,7 @@ static const char *run(const char *name, int64_t grid, int threads, size_t share
                         .statics = trials.statics,
                         .statics_bytes = trials.statics_bytes,
                         .early = early,
+                        .abreast = abreast,
                         .order = order};
   return simt_run(&launch);
 }
@@ -54,6 +58,19 @@ START_TEST(test_places) {
     ck_assert_ptr_null(run("trial_identity", 3, 64, 0, order, out, NULL));
     for (int i = 0; i < 3 * 64; i++) ck_assert_int_eq(out[i], 30000 + i / 64 * 1000 + i % 64);
   }
+}
+END_TEST
+
+/* The module has one place for what several blocks keep. */
+START_TEST(test_blocks_in_turns) {
+  int out[7 * 64];
+  abreast = 3;
+  for (uint64_t order = 0; order < 20; order++) {
+    memset(out, 0, sizeof out);
+    ck_assert_ptr_null(run("trial_keeps", 7, 64, 0, order, out, NULL));
+    for (int i = 0; i < 7 * 64; i++) ck_assert_int_eq(out[i], i / 64);
+  }
+  abreast = 0;
 }
 END_TEST
 
@@ -178,6 +195,27 @@ START_TEST(test_arithmetic) {
 }
 END_TEST
 
+/* The device that a new thread has, and then the one that it has chosen. */
+static void *choose(void *devices) {
+  int *found = devices;
+  (void)cudaGetDevice(&found[0]);
+  (void)cudaSetDevice(2);
+  (void)cudaGetDevice(&found[1]);
+  return NULL;
+}
+
+/* As with CUDA, a thread's choice is its own, and each begins with the first device. */
+START_TEST(test_threads_choose_devices) {
+  pthread_t other;
+  int own = -1, others[2] = {-1, -1};
+  ck_assert_int_eq(cudaSetDevice(1), cudaSuccess);
+  ck_assert_int_eq(pthread_create(&other, NULL, choose, others), 0);
+  ck_assert_int_eq(pthread_join(other, NULL), 0);
+  ck_assert_int_eq(cudaGetDevice(&own), cudaSuccess);
+  ck_assert(own == 1 && others[0] == 0 && others[1] == 2);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("simt_machine");
   const char *why = simt_module_open(&trials, SIMT_MODULE_DIR "/simt_trials.so");
@@ -185,7 +223,8 @@ int main(void) {
     printf("simt_trials.so: %s\n", why);
     return 1;
   }
-  suite_case(suite, "runs", 60, test_places, test_barriers, test_shuffles, test_halves, test_arithmetic, NULL);
+  suite_case(suite, "runs", 60, test_places, test_blocks_in_turns, test_barriers, test_shuffles, test_halves,
+             test_arithmetic, test_threads_choose_devices, NULL);
   suite_case(suite, "notices", 60, test_early_threads_must_wait, test_missing_barriers_show,
              test_shared_memory_starts_poisoned, test_divergence_is_noticed, test_unaligned_vectors_are_noticed,
              test_bad_launches_are_noticed, test_guards, NULL);

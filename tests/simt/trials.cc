@@ -33,6 +33,14 @@ NDR_KERNEL trial_reverse(const trial t) {
   }
 }
 
+/* Each thread keeps the number of its block over a few turns. */
+NDR_KERNEL trial_keeps(const trial t) {
+  int *values = shared_array<int>();
+  values[machine::thread()] = (int)machine::block();
+  for (int turn = 0; turn < 4; turn++) machine::barrier();
+  t.out[machine::block() * machine::threads() + machine::thread()] = values[machine::thread()];
+}
+
 NDR_KERNEL trial_race(const trial t) {
   int *values = shared_array<int>(), last = machine::threads() - 1;
   values[machine::thread()] = machine::thread();

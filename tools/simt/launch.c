@@ -34,7 +34,7 @@ typedef struct lane {
 typedef struct slot {
   lane *lanes;
   unsigned char *shared;
-  unsigned char *statics; /* its static shared memory while other blocks have their turns: see take_turn */
+  unsigned char *statics; /* its static shared memory while that of another block is in place: see bring */
 } slot;
 
 /* After this many turns in a row that all end in waiting for other blocks, the launch is given up: none will go on. */
@@ -47,7 +47,8 @@ static int idle_turns;
 static lane *running;
 static uint64_t random_state;
 static char failure[512];
-static char token; /* what the thread sanitizer orders threads by */
+static char token;              /* what the thread sanitizer orders threads by */
+static unsigned char *in_place; /* statics of the slot whose static shared memory kernels find now */
 
 const simt_place *simt_here;
 
@@ -214,19 +215,21 @@ static bool run_warp(lane *warp) {
 }
 
 /* A loop that is not compiled to a call, which the address sanitizer would check against the redzones between arrays.
- */
-static void poison(void *memory, size_t bytes) {
+ * Every block begins with it, so it takes as many bytes at a time as registers have. */
+__attribute__((no_sanitize("address"))) static void poison(void *memory, size_t bytes) {
+  typedef uint64_t wide __attribute__((vector_size(16)));
+  const uint64_t word = 0x0101010101010101u * SIMT_POISON;
   volatile unsigned char *at = memory;
-  volatile uint64_t *words = memory;
-  size_t count = (uintptr_t)memory % sizeof *words ? 0 : bytes / sizeof *words;
-  for (size_t i = 0; i < count; i++) words[i] = 0x0101010101010101u * SIMT_POISON;
-  for (size_t i = count * sizeof *words; i < bytes; i++) at[i] = SIMT_POISON;
+  volatile wide *wides = memory;
+  size_t count = (uintptr_t)memory % sizeof(wide) ? 0 : bytes / sizeof(wide);
+  for (size_t i = 0; i < count; i++) wides[i] = (wide){word, word};
+  for (size_t i = count * sizeof(wide); i < bytes; i++) at[i] = SIMT_POISON;
 }
 
 static void begin_block(slot *s, int64_t block) {
   int threads = launch->threads;
   poison(s->shared, launch->shared);
-  poison(s->statics, launch->statics_bytes);
+  poison(in_place == s->statics ? launch->statics : s->statics, launch->statics_bytes);
   for (int t = 0; t < threads; t++) {
     int warp = (int)(s->lanes - lanes + t) / SIMT_WARP;
     s->lanes[t].place = (simt_place){t, threads, block, launch->grid, s->shared, warp};
@@ -274,13 +277,14 @@ static bool run_block(lane *own, bool *returned) {
   return true;
 }
 
-/* A turn of a block. Kernels know one place of static shared memory, so each block's comes there for its turn. */
-static bool take_turn(slot *s, bool *returned) {
+/* Kernels know one place of static shared memory, so each block's comes there for its turn. A module's may be a
+ * megabyte, that of all its kernels together: it stays where it is until another block has a turn. */
+static void bring(const slot *s) {
   const size_t bytes = launch->statics_bytes;
-  if (bytes > 0) memcpy(launch->statics, s->statics, bytes);
-  bool goes_on = run_block(s->lanes, returned);
-  if (bytes > 0) memcpy(s->statics, launch->statics, bytes);
-  return goes_on;
+  if (in_place == s->statics) return;
+  memcpy(in_place, launch->statics, bytes);
+  memcpy(launch->statics, s->statics, bytes);
+  in_place = s->statics;
 }
 
 /* All blocks, as many at a time as there are slots. */
@@ -290,11 +294,13 @@ static bool run_blocks(slot *slots, int count) {
   int live = 0;
   if (launch->waiting) order = (turns){launch->grid, 0, false};
   idle_turns = 0;
+  in_place = slots[0].statics;
   while (begun < launch->grid || live > 0) {
     bool returned = false;
     while (live < count && begun < launch->grid) begin_block(&slots[live++], turn(order, begun++));
     int next = (int)((random_state ? next_random() : (uint64_t)turns_taken++) % (uint64_t)live);
-    if (!take_turn(&slots[next], &returned)) return false;
+    bring(&slots[next]);
+    if (!run_block(slots[next].lanes, &returned)) return false;
     if (!returned) continue;
     slot done = slots[next];
     slots[next] = slots[--live];

@@ -36,7 +36,7 @@ struct simt_entry {
 simt_control simt_controls = {.driver = true, .memory_left = -1};
 
 static cudaLibrary_t libraries;
-static int current_device;
+static _Thread_local int current_device;
 static cudaError_t last_error;
 static const char *reason; /* of the last error that has one of its own */
 

@@ -266,7 +266,13 @@ static bool answer_all(const h5gpured_options *options, const destination *to) {
   return ranks_agree(good);
 }
 
-/* Answers, and makes the file of it appear; *text is where its `length` bytes come to be, where it is not HDF5. */
+/* Whether what was asked for on stderr has arrived: else it is lost. */
+static bool has_explained(const h5gpured_options *options) {
+  return !options->explain || !ferror(stderr);
+}
+
+/* Answers, and makes the file of it appear, unless JSON or an explanation that was asked for beside it is lost. *text
+ * is where the file's `length` bytes come to be, where it is not HDF5. */
 static bool write_file(const h5gpured_options *options, const destination *to, char *const *text,
                        const size_t *length) {
   if (!to->said || (options->format != FORMAT_HDF5 && !to->bytes)) {
@@ -275,7 +281,7 @@ static bool write_file(const h5gpured_options *options, const destination *to, c
   }
   bool good = answer_all(options, to);
   crash_while_writing(options->output);
-  if (!good) return false;
+  if (!good || !streams_printed() || !has_explained(options)) return false;
   writes_file = true;
   if (!to->bytes) return ndr_h5_writer_commit(to->writer) == NDR_OK || fail();
   if (fflush(to->bytes) == 0 && !ferror(to->bytes))
@@ -308,7 +314,7 @@ static bool write_all(const h5gpured_options *options) {
   bool good = !stopped_by && write_file(options, &to, &bytes, &length);
   if (to.said) fclose(to.said);
   if (to.bytes) fclose(to.bytes);
-  if (good && !options->quiet && !options->json) fputs(said, stdout);
+  if (good && !options->quiet && !options->json) streams_note(said);
   free(said);
   free(bytes);
   ndr_h5_writer_destroy(to.writer);
@@ -363,7 +369,7 @@ int main(int argc, char **argv) {
   bool good = options.list ? list_files(&options) : answer_or_write(&options);
   good = ranks_agree(good);
   if (good) note_sums(&options);
-  if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
+  good = good && has_explained(&options);
   free(options.history);
   free(options.note);
   free(options.weights_comment);

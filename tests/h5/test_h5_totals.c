@@ -344,7 +344,7 @@ START_TEST(datasets_are_summed_as_stored_beside_other_ops) {
 }
 END_TEST
 
-/* ---- What is said of them ---------------------------------------------------------------------------------------- */
+/* ---- What is said of them, and memory ---------------------------------------------------------------------------- */
 
 static void explain(const ndr_h5_dataset *dataset, int op_count, const ndr_op *of, char *text, size_t capacity) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -365,7 +365,7 @@ static void has_not(const char *text, const char *part) {
   ck_assert_msg(strstr(text, part) == NULL, "'%s' in:\n%s", part, text);
 }
 
-/* The plan is of what is reduced otherwise. */
+/* The plan is of what is reduced otherwise, and only that needs leaves that are unpacked. */
 START_TEST(explanations_tell_totals_from_other_ops) {
   char text[8192];
   ndr_h5_dataset *dataset;
@@ -374,10 +374,12 @@ START_TEST(explanations_tell_totals_from_other_ops) {
   assert_ok(ndr_h5_open(&dataset, h5_input, "/x", NULL));
   explain(dataset, 2, (ndr_op[]){NDR_MEAN, NDR_SUM}, text, sizeof text);
   has(text, "totals   of integers as they are stored, and then unpacked: mean, sum, valid\n");
+  has(text, " + leaves 0 B + ");
   has_not(text, "a leaf   ");
   explain(dataset, 3, (ndr_op[]){NDR_MAX, NDR_MEAN, NDR_VAR}, text, sizeof text);
   has(text, "unpacked: mean\n");
   has(text, "\na leaf   max,var f64 ");
+  has_not(text, " + leaves 0 B + ");
   explain(dataset, 1, (ndr_op[]){NDR_MAX}, text, sizeof text);
   has_not(text, "totals");
   ndr_h5_close(dataset);

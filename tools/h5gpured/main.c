@@ -79,6 +79,7 @@ static ndr_dtype reduced_dtype(const h5gpured_options *options, ndr_dtype dtype)
 /* Dims stay in the order in which they are named, which answers have, too. */
 static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides *b, int dim_count, const int *dims) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  int needs_groups = -1;
   const h5gpured_options *options = a->options;
   ndr_problem *problem = &a->problem;
   if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, a->ops) != NDR_OK) return fail();
@@ -90,7 +91,8 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
   how.groups = a->groups;
-  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b);
+  how.needs_groups = &needs_groups;
+  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b, needs_groups);
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
 }

@@ -159,6 +159,15 @@ fi
 run 1 gauge --repeat 1 'sum f32 [4] /0' 'min f32 [0] /0'
 has out '^1 problem, each'
 has err 'min f32 \[0\] /0: min over no elements'
+# No loop moves as little as a sum of nothing does.
+run 0 gauge --repeat 1 'sum f32 [0] /0'
+has out '^1 problem, .*, of which 1 moves too little to say$'
+run 0 gauge --repeat 1 'sum f32 [0] /0' 'sum f32 [64,64] /0'
+has out '^all  *any  *1 '
+if grep -qE 'inf|nan' "$folder/out"; then
+  echo "$command: a share that is no number"
+  failures=$((failures + 1))
+fi
 
 run 1 'min f32 [0] /0'
 has out 'FAILED: min over no elements'

@@ -272,11 +272,14 @@ typedef struct ndr_h5_options {
    * or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans. */
   ndr_comm *comm;
   ndr_h5_refused *refused; /* receives what was wrong with `states`, or that nothing was; NULL: not wanted */
+  /* Receives which operand cannot be paired step by step but could be by groups, such as months: an index in
+   * `operands`, and the sentence leaves it to the caller to say so; else -1. NULL: not wanted. */
+  int *needs_groups;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
   {                                                                                                                    \
     sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0,    \
-        NULL, NULL, NULL                                                                                               \
+        NULL, NULL, NULL, NULL                                                                                         \
   }
 
 /* Checks the syntax of a text for ndr_h5_options.where: any name counts as an array's. Fails with NDR_ERR_PARSE and the

@@ -8,6 +8,8 @@ CTest shows as skipped, without an MPI or h5py.
 import glob
 import os
 import random
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -46,12 +48,15 @@ def build_libraries(folder, source, *flags):
         LAUNCHERS.append((launcher, library))
 
 
-def begin(launcher, library, ranks, folder, words, **more):
+def environment_of(library, **more):
     # The last two are for Open MPI from 5 on: ranks on fewer cores, and messages over the loopback.
-    environment = dict(os.environ, NDREDUCE_MPI_LIBRARY=library, OMPI_ALLOW_RUN_AS_ROOT="1",
-                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                       PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", OMPI_MCA_btl_tcp_if_include="lo", **more)
-    return subprocess.Popen([*launcher, "-n", str(ranks), *words], cwd=folder, text=True, env=environment,
+    return dict(os.environ, NDREDUCE_MPI_LIBRARY=library, OMPI_ALLOW_RUN_AS_ROOT="1",
+                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", OMPI_MCA_btl_tcp_if_include="lo", **more)
+
+
+def begin(launcher, library, ranks, folder, words, **more):
+    return subprocess.Popen([*launcher, "-n", str(ranks), *words], cwd=folder, text=True, env=environment_of(library, **more),
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -329,6 +334,30 @@ def check_alone(tool, folder, problems):
             problems.append(f"{words} by two processes alone: {end}")
 
 
+def check_page(tool, folder, problems):
+    """What many-machines.md tells a reader without data to type: checksums of what ranks and one process print."""
+    with open(os.path.join(sys.argv[2], "tools", "h5gpured", "many-machines.md"), encoding="utf-8") as page:
+        text = page.read()
+    program = re.search(r"^```python\n(.*?)^```", text, re.S | re.M)[1]
+    commands = re.search(r"^```sh\n(python3 make_tas.*?)^```", text, re.S | re.M)[1]
+    for number, (launcher, library) in enumerate(LAUNCHERS):
+        place = os.path.join(folder, f"page{number}")
+        os.mkdir(place)
+        with open(os.path.join(place, "make_tas.py"), "w", encoding="utf-8") as file:
+            file.write(program)
+        for name, words in (("mpirun", launcher), ("h5gpured", [tool]), ("python3", [sys.executable, "-B"])):
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                file.write(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+            os.chmod(os.path.join(place, name), 0o755)
+        environment = environment_of(library, PATH=place + os.pathsep + os.environ["PATH"])
+        end = subprocess.run(["sh", "-e"], input=commands, cwd=place, text=True, env=environment, capture_output=True,
+                             timeout=120, check=False)
+        sums = end.stdout.splitlines()[-2:]
+        if end.returncode or len(set(sums)) != 1 or len(sums) != 2 or "ranks    4, of this machine 4: " not in end.stderr:
+            problems.append(f"the page under {launcher}: {end.returncode}, {end.stdout}{end.stderr}")
+        shutil.rmtree(place)
+
+
 if __name__ == "__main__":
     random.seed(7)
     with tempfile.TemporaryDirectory() as libraries:
@@ -337,4 +366,4 @@ if __name__ == "__main__":
             print("skipped: no MPI was found (Debian: libopenmpi-dev and openmpi-bin, libmpich-dev and mpich)")
             sys.exit(77)
         sys.exit(run_in_folder(make_files, check_jobs, check_machines, check_errors, check_memory, check_faults, check_kills,
-                               check_start, check_twice, check_alone))
+                               check_start, check_twice, check_alone, check_page))

@@ -203,6 +203,93 @@ START_TEST(what_does_not_fit_is_refused) {
 }
 END_TEST
 
+static void put_attribute(hid_t of, const char *name, hid_t type, const void *value) {
+  hid_t space = H5Screate(H5S_SCALAR), attribute = H5Acreate2(of, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  ck_assert(attribute >= 0 && H5Awrite(attribute, type, value) >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+static void put_words(hid_t of, const char *name, const char *words) {
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, strlen(words) + 1);
+  put_attribute(of, name, type, words);
+  H5Tclose(type);
+}
+
+/* `days` days of 2001, as the dataset x along a time with dates. */
+static ndr_h5_dataset *open_days(const char *path, int days) {
+  double when[TIMES];
+  hobj_ref_t reference;
+  hvl_t scales = {1, &reference};
+  ndr_h5_dataset *opened;
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t line = H5Screate_simple(1, (hsize_t[]){(hsize_t)days}, NULL), list = H5Tvlen_create(H5T_STD_REF_OBJ);
+  hid_t time = H5Dcreate2(file, "time", H5T_NATIVE_DOUBLE, line, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t array = H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, line, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  for (int i = 0; i < days; i++) when[i] = i;
+  H5Dwrite(time, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, when);
+  H5Dwrite(array, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, when);
+  put_words(time, "CLASS", "DIMENSION_SCALE");
+  put_words(time, "units", "days since 2001-01-01");
+  H5Rcreate(&reference, file, "time", H5R_OBJECT, H5I_INVALID_HID);
+  hid_t one = H5Screate_simple(1, (hsize_t[]){1}, NULL);
+  hid_t ties = H5Acreate2(array, "DIMENSION_LIST", list, one, H5P_DEFAULT, H5P_DEFAULT);
+  ck_assert(ties >= 0 && H5Awrite(ties, list, &scales) >= 0);
+  H5Aclose(ties);
+  H5Sclose(one);
+  H5Dclose(array);
+  H5Dclose(time);
+  H5Tclose(list);
+  H5Sclose(line);
+  H5Fclose(file);
+  assert_ok(ndr_h5_open(&opened, path, "/x", NULL));
+  return opened;
+}
+
+static void forget_days(ndr_h5_dataset *opened) {
+  char path[256];
+  snprintf(path, sizeof path, "%s", ndr_h5_describe(opened)->file);
+  ndr_h5_close(opened);
+  remove(path);
+}
+
+/* The field says so in place of the sentence, and of the operand that it is. */
+START_TEST(what_groups_would_pair_is_told_by_number) {
+  char path[128];
+  int number = 7;
+  snprintf(path, sizeof path, "%s/all.h5", h5_folder);
+  ndr_h5_dataset *all = open_days(path, TIMES);
+  snprintf(path, sizeof path, "%s/few.h5", h5_folder);
+  ndr_h5_dataset *few = open_days(path, 12);
+  ndr_h5_operand fits = operand_of(NDR_WHERE, all, NULL), does_not = operand_of(NDR_WEIGHTS, few, NULL);
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  const ndr_op op = NDR_MEAN;
+  how.operands = (const ndr_h5_operand *const[]){&fits, &does_not};
+  how.operand_count = 2;
+  assert_ok(ndr_h5_problem(&problem, all, -1, NULL, 1, &op));
+  assert_fails(ndr_h5_problem_operands(&problem, all, &how), NDR_ERR_DIMS, "; ndr_h5_operand.groups pairs groups");
+  how.needs_groups = &number;
+  assert_fails(ndr_h5_problem_operands(&problem, all, &how), NDR_ERR_DIMS, "has size 12 along");
+  ck_assert_int_eq(number, 1);
+  ck_assert_ptr_null(strstr(ndr_last_error(), "pairs groups"));
+  how.operand_count = 1;
+  assert_ok(ndr_h5_problem_operands(&problem, all, &how));
+  ck_assert_int_eq(number, -1);
+  fits.dataset = second;
+  number = 7;
+  assert_fails(ndr_h5_problem_operands(&problem, all, &how), NDR_ERR_DIMS, "dims");
+  ck_assert_int_eq(number, -1);
+  how.operand_count = 0;
+  number = 7;
+  assert_ok(ndr_h5_problem_operands(&problem, all, &how));
+  ck_assert_int_eq(number, -1);
+  forget_days(all);
+  forget_days(few);
+}
+END_TEST
+
 /* The bad weight comes with the last slab. */
 START_TEST(weights_are_looked_at_slab_by_slab) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -235,6 +322,7 @@ int main(void) {
   tcase_add_test(besides, weights_come_from_a_file_or_from_memory);
   tcase_add_loop_test(besides, memory_and_threads_do_not_show, 0, 4);
   tcase_add_test(besides, what_does_not_fit_is_refused);
+  tcase_add_test(besides, what_groups_would_pair_is_told_by_number);
   tcase_add_test(besides, weights_are_looked_at_slab_by_slab);
   suite_add_tcase(suite, besides);
   return suite_run(suite);

@@ -344,6 +344,49 @@ START_TEST(datasets_are_summed_as_stored_beside_other_ops) {
 }
 END_TEST
 
+/* ---- What is said of them, and memory ---------------------------------------------------------------------------- */
+
+static void explain(const ndr_h5_dataset *dataset, int op_count, const ndr_op *of, char *text, size_t capacity) {
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  size_t length;
+  how.device = NDR_H5_CPU;
+  how.threads = 2;
+  how.memory = 1 << 28;
+  ndr_problem *problem = h5_problem((ndr_h5_dataset *)dataset, 1, (int[]){0}, op_count, of);
+  assert_ok(ndr_h5_explain((ndr_h5_dataset *)dataset, problem, &how, text, capacity, &length));
+  ck_assert_uint_lt(length, capacity);
+}
+
+static void has(const char *text, const char *part) {
+  ck_assert_msg(strstr(text, part) != NULL, "no '%s' in:\n%s", part, text);
+}
+
+static void has_not(const char *text, const char *part) {
+  ck_assert_msg(strstr(text, part) == NULL, "'%s' in:\n%s", part, text);
+}
+
+/* The plan is of what is reduced otherwise, and only that needs leaves that are unpacked. */
+START_TEST(explanations_tell_totals_from_other_ops) {
+  char text[8192];
+  ndr_h5_dataset *dataset;
+  h5_make_folder();
+  free(write_packed(H5T_STD_I16LE));
+  assert_ok(ndr_h5_open(&dataset, h5_input, "/x", NULL));
+  explain(dataset, 2, (ndr_op[]){NDR_MEAN, NDR_SUM}, text, sizeof text);
+  has(text, "totals   of integers as they are stored, and then unpacked: mean, sum, valid\n");
+  has(text, " + leaves 0 B + ");
+  has_not(text, "a leaf   ");
+  explain(dataset, 3, (ndr_op[]){NDR_MAX, NDR_MEAN, NDR_VAR}, text, sizeof text);
+  has(text, "unpacked: mean\n");
+  has(text, "\na leaf   max,var f64 ");
+  has_not(text, " + leaves 0 B + ");
+  explain(dataset, 1, (ndr_op[]){NDR_MAX}, text, sizeof text);
+  has_not(text, "totals");
+  ndr_h5_close(dataset);
+  h5_remove_folder();
+}
+END_TEST
+
 /* ---- Which elements have totals --------------------------------------------------------------------------------- */
 
 START_TEST(only_sums_that_cannot_overflow_are_taken) {
@@ -384,6 +427,7 @@ int main(void) {
              boxes_of_slabs_are_added_as_one_element_at_a_time, only_sums_that_cannot_overflow_are_taken,
              sums_are_unpacked, NULL);
   TCase *datasets = suite_case_empty(suite, "datasets", 120);
+  tcase_add_test(datasets, explanations_tell_totals_from_other_ops);
   tcase_add_loop_test(datasets, datasets_are_summed_as_stored_beside_other_ops, 0, 4 * REDUCTIONS);
   return suite_run(suite);
 }

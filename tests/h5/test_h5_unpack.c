@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "h5/read/unpack/isa.h"
 #include "h5/read/unpack/unpack.h"
 #include "support/cases.h"
 #include "support/element.h"
@@ -151,9 +152,21 @@ START_TEST(masks_compare_numbers) {
 }
 END_TEST
 
+/* Unpacking and totals choose their loops by it. */
+START_TEST(the_environment_narrows_the_instruction_set) {
+  const ndr_unpack_isa widest = ndr_unpack_isa_up_to(NULL);
+  ck_assert_int_eq(ndr_unpack_isa_up_to("baseline"), NDR_UNPACK_BASELINE);
+  ck_assert_int_eq(ndr_unpack_isa_up_to("avx2"), widest < NDR_UNPACK_AVX2 ? widest : NDR_UNPACK_AVX2);
+  ck_assert_int_eq(ndr_unpack_isa_up_to("avx512"), widest);
+  ck_assert_int_eq(ndr_unpack_isa_up_to("none of these"), widest);
+  ck_assert_int_eq(ndr_unpack_isa_here(), ndr_unpack_isa_up_to(getenv("NDR_CPU_ISA")));
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("h5_unpack");
   suite_case(suite, "elements", 60, elements_unpack_as_one_at_a_time_do, elements_unpack_in_the_room_they_end_in, NULL);
-  suite_case(suite, "rules", 10, only_what_needs_nothing_is_copied, masks_compare_numbers, NULL);
+  suite_case(suite, "rules", 10, only_what_needs_nothing_is_copied, masks_compare_numbers,
+             the_environment_narrows_the_instruction_set, NULL);
   return suite_run(suite);
 }

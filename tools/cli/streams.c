@@ -43,3 +43,13 @@ void streams_open(const char *program, int failure) {
   if (atexit(check_stdout) != 0) _exit(failure);
   signal(SIGXFSZ, SIG_IGN);
 }
+
+bool streams_printed(void) {
+  return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+/* Past stdout's buffer, which would be tried again, and its failure noticed, when the program ends. */
+void streams_note(const char *text) {
+  fflush(stdout);
+  dprintf(STDOUT_FILENO, "%s", text);
+}

@@ -80,12 +80,12 @@ bool besides_is_read_by(const besides *b, int i, ndr_op op);
 /* Whether a name is that of groups of times, as xarray calls the dim of a climatology "month". */
 bool names_groups(const char *name);
 
-/* Complains of the first `length` characters of an error, and says how weights of groups are paired. Returns false. */
-bool fail_weights_of_groups(const h5gpured_options *options, int length, const char *error);
+/* Complains of an error, and says how weights of groups are paired. Returns false. */
+bool fail_weights_of_groups(const h5gpured_options *options, const char *error);
 
-/* Complains of the library's last error, and returns false. If the error is that a mask or weights could be paired by
- * groups, says how: given as an array of --with. */
-bool besides_fail(const h5gpured_options *options, const besides *b);
+/* Complains of the library's last error, and returns false. Where the error is that an operand could be paired by
+ * groups, says how: given as an array of --with. `needs_groups` is its number, or -1. */
+bool besides_fail(const h5gpured_options *options, const besides *b, int needs_groups);
 
 /* Says to the writer where those are from that have names, and what units the weights have. */
 bool besides_tell(const besides *b, ndr_h5_writer *writer);

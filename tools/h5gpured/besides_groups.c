@@ -60,27 +60,23 @@ bool names_groups(const char *name) {
   return false;
 }
 
-bool fail_weights_of_groups(const h5gpured_options *options, int length, const char *error) {
+bool fail_weights_of_groups(const h5gpured_options *options, const char *error) {
   complain(
-      "%.*san operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / a' "
+      "%s; an operator of one's own pairs groups, such as months: --op 'm(x, w): s += w * f64(x), a += w -> s / a' "
       "--with w=%s --pair-by DIM:KEY",
-      length, error, options->weights);
+      error, options->weights);
   return false;
 }
 
-bool besides_fail(const h5gpured_options *options, const besides *b) {
-  static const char hint[] = "ndr_h5_operand.groups pairs groups";
-  const char *error = ndr_last_error(), *end = strstr(error, hint);
-  const int length = end ? (int)(end - error) : 0;
-  bool mask = false; /* what a condition names is of --with already */
-  for (int i = 0; i < b->count; i++) mask |= b->operands[i].role == NDR_WHERE;
-  if (end && mask && strstr(error, "operand where "))
-    complain("%.*s--where m --with m=%s --pair-by DIM:KEY pairs groups, such as months", length, error, options->where);
-  else if (end && strstr(error, "operand weights "))
-    fail_weights_of_groups(options, length, error);
-  else
-    fail();
-  return false;
+bool besides_fail(const h5gpured_options *options, const besides *b, int needs_groups) {
+  static const char how[] = "--pair-by DIM:KEY pairs groups, such as months";
+  const char *error = ndr_last_error();
+  if (needs_groups < 0) return fail();
+  switch (b->operands[needs_groups].role) {
+  case NDR_WEIGHTS: return fail_weights_of_groups(options, error);
+  case NDR_WHERE: complain("%s; --where m --with m=%s %s", error, options->where, how); return false;
+  default: complain("%s; %s", error, how); return false;
+  }
 }
 
 bool search_note_groups(const search *s, int i) {

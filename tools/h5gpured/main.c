@@ -79,6 +79,7 @@ static ndr_dtype reduced_dtype(const h5gpured_options *options, ndr_dtype dtype)
 /* Dims stay in the order in which they are named, which answers have, too. */
 static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides *b, int dim_count, const int *dims) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  int needs_groups = -1;
   const h5gpured_options *options = a->options;
   ndr_problem *problem = &a->problem;
   if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, a->ops) != NDR_OK) return fail();
@@ -90,7 +91,8 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
   how.groups = a->groups;
-  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b);
+  how.needs_groups = &needs_groups;
+  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return besides_fail(options, b, needs_groups);
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
 }
@@ -266,7 +268,13 @@ static bool answer_all(const h5gpured_options *options, const destination *to) {
   return ranks_agree(good);
 }
 
-/* Answers, and makes the file of it appear; *text is where its `length` bytes come to be, where it is not HDF5. */
+/* Whether what was asked for on stderr has arrived: else it is lost. */
+static bool has_explained(const h5gpured_options *options) {
+  return !options->explain || !ferror(stderr);
+}
+
+/* Answers, and makes the file of it appear, unless JSON or an explanation that was asked for beside it is lost. *text
+ * is where the file's `length` bytes come to be, where it is not HDF5. */
 static bool write_file(const h5gpured_options *options, const destination *to, char *const *text,
                        const size_t *length) {
   if (!to->said || (options->format != FORMAT_HDF5 && !to->bytes)) {
@@ -275,7 +283,7 @@ static bool write_file(const h5gpured_options *options, const destination *to, c
   }
   bool good = answer_all(options, to);
   crash_while_writing(options->output);
-  if (!good) return false;
+  if (!good || !streams_printed() || !has_explained(options)) return false;
   writes_file = true;
   if (!to->bytes) return ndr_h5_writer_commit(to->writer) == NDR_OK || fail();
   if (fflush(to->bytes) == 0 && !ferror(to->bytes))
@@ -308,7 +316,7 @@ static bool write_all(const h5gpured_options *options) {
   bool good = !stopped_by && write_file(options, &to, &bytes, &length);
   if (to.said) fclose(to.said);
   if (to.bytes) fclose(to.bytes);
-  if (good && !options->quiet && !options->json) fputs(said, stdout);
+  if (good && !options->quiet && !options->json) streams_note(said);
   free(said);
   free(bytes);
   ndr_h5_writer_destroy(to.writer);
@@ -363,7 +371,7 @@ int main(int argc, char **argv) {
   bool good = options.list ? list_files(&options) : answer_or_write(&options);
   good = ranks_agree(good);
   if (good) note_sums(&options);
-  if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
+  good = good && has_explained(&options);
   free(options.history);
   free(options.note);
   free(options.weights_comment);

@@ -74,10 +74,22 @@ static int watch(void *user, const ndr_h5_progress *now) {
   return work_is_stopped();
 }
 
-/* One stage: how fast the elements went through it, and its share of what the threads could do; a stage that was only
- * looked into has no speed. */
+/* Times that are shown as 0 say nothing of a speed. */
+static bool shows(double seconds) {
+  return seconds >= 0.0005;
+}
+
+static void explain_seconds(double seconds, int64_t bytes) {
+  fprintf(stderr, " %.3f s", seconds);
+  if (shows(seconds)) fprintf(stderr, " (%.3g GB/s)", (double)bytes / 1e9 / seconds);
+}
+
+/* One stage: how fast the elements went through it, and its share of what the threads could do; none where it was only
+ * looked into. */
 static void explain_stage(const char *name, double seconds, int64_t bytes) {
-  if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
+  if (!shows(seconds)) return;
+  fprintf(stderr, ", %s", name);
+  explain_seconds(seconds, bytes);
 }
 
 enum { STAGES = 5 };
@@ -148,7 +160,8 @@ static void explain_time(const answer *a, const ndr_h5_progress *p) {
                       : 2 * p->read_seconds > supply          ? "reading"
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
                                                               : "unpacking";
-  fprintf(stderr, "time     %.3f s (%.3g GB/s)", all, (double)p->bytes / 1e9 / all);
+  fputs("time    ", stderr);
+  explain_seconds(all, p->bytes);
   if (p->ranks) {
     fputc('\n', stderr);
     explain_ranks(p);

@@ -84,15 +84,15 @@ static bool has_dim_of_groups(const ndr_h5_info *own) {
 
 /* What weights are of dims that the dataset does not have; those of groups can be paired all the same. */
 static bool fail_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *own) {
-  static const char said[] = "%s: --weights: the dims of %s are not among its dims, in order%s";
-  const int length = snprintf(NULL, 0, said, where, options->weights, "; ");
+  static const char said[] = "%s: --weights: the dims of %s are not among its dims, in order";
+  const int length = snprintf(NULL, 0, said, where, options->weights);
   char *text = has_dim_of_groups(own) ? malloc((size_t)length + 1) : NULL;
   if (!text) {
-    complain(said, where, options->weights, "");
+    complain(said, where, options->weights);
     return false;
   }
-  snprintf(text, (size_t)length + 1, said, where, options->weights, "; ");
-  fail_weights_of_groups(options, length, text);
+  snprintf(text, (size_t)length + 1, said, where, options->weights);
+  fail_weights_of_groups(options, text);
   free(text);
   return false;
 }

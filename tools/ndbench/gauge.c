@@ -148,22 +148,27 @@ static double loop_seconds(gauge *g, int step, bool copies, double *bytes) {
   return best_seconds(g, samples) - g->record.launch;
 }
 
+/* Loops that move nothing, or take no longer than a launch, tell nothing: then the ceiling stays 0. */
+static void set_share(gauge *g, gauge_row *row) {
+  const gauge_record *record = &g->record;
+  double bytes, own_bytes, moved = row->read + row->written;
+  double seconds = loop_seconds(g, ceiling_step(g, row), row->copies, &bytes);
+  double own_seconds = loop_seconds(g, own_step(g, row), row->copies, &own_bytes);
+  row->share = row->plain_share = row->burst_share = NAN;
+  if (!(bytes > 0 && own_bytes > 0 && seconds > 0)) return;
+  row->ceiling = bytes / seconds;
+  row->share = (record->launch + moved / row->ceiling) / row->seconds;
+  row->plain_share = (record->launch + moved / row->ceiling) / (record->launch + own_seconds * moved / own_bytes);
+  double burst_bytes = record->burst * gauge_lines(&row->problem->reduction, record->burst);
+  row->burst_share = (record->launch + (burst_bytes + row->written) / row->ceiling) / row->seconds;
+}
+
 /* After all problems, when each size has all its samples. */
 static void set_shares(gauge *g) {
   gauge_record *record = &g->record;
   record->launch = launch_seconds(g);
   measure_bursts(g);
-  for (int i = 0; i < record->count; i++) {
-    gauge_row *row = &record->rows[i];
-    double bytes, moved = row->read + row->written;
-    double seconds = loop_seconds(g, ceiling_step(g, row), row->copies, &bytes);
-    row->ceiling = bytes / seconds;
-    row->share = (record->launch + moved / row->ceiling) / row->seconds;
-    seconds = loop_seconds(g, own_step(g, row), row->copies, &bytes) * moved / bytes;
-    row->plain_share = (record->launch + moved / row->ceiling) / (record->launch + seconds);
-    double burst_bytes = record->burst * gauge_lines(&row->problem->reduction, record->burst);
-    row->burst_share = (record->launch + (burst_bytes + row->written) / row->ceiling) / row->seconds;
-  }
+  for (int i = 0; i < record->count; i++) set_share(g, &record->rows[i]);
 }
 
 bool bench_gauge(const bench_options *options) {

@@ -20,13 +20,14 @@ typedef enum gauge_kind {
 typedef struct gauge_row {
   const bench_problem *problem;
   gauge_kind kind;
-  bool copies;           /* results are so large a part that the ceiling is that of copies */
-  char family[16];       /* the planner's choice */
-  double read, written;  /* bytes of the lines that must be read, and of those that must be written */
-  double seconds;        /* of a call */
-  double ceiling, share; /* bytes a second; the least time that the machine allows, over `seconds` */
-  double burst_share;    /* the same where memory hands over no less than a burst */
-  double plain_share;    /* that of the best plain loop over as many bytes; 1 where the ceiling is of that size */
+  bool copies;          /* results are so large a part that the ceiling is that of copies */
+  char family[16];      /* the planner's choice */
+  double read, written; /* bytes of the lines that must be read, and of those that must be written */
+  double seconds;       /* of a call */
+  /* Bytes a second; the least time that the machine allows, over `seconds`. 0 and NaN where no loop tells. */
+  double ceiling, share;
+  double burst_share; /* the same where memory hands over no less than a burst */
+  double plain_share; /* that of the best plain loop over as many bytes; 1 where the ceiling is of that size */
 } gauge_row;
 
 typedef struct gauge_record {

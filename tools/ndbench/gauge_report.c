@@ -40,6 +40,7 @@ static digest digest_of(const gauge_record *record, int kind, size_class size, s
   for (int i = 0; i < record->count; i++) {
     const gauge_row *row = &record->rows[i];
     size_class its = row->read + row->written < LARGE_BYTES ? SMALL : LARGE;
+    if (row->ceiling == 0) continue;
     if ((kind != GAUGE_KINDS && (int)row->kind != kind) || (size != ANY_SIZE && size != its)) continue;
     shares[d.count] = share_of(row, which);
     logarithms += log(shares[d.count++]);
@@ -61,11 +62,22 @@ static int compare_shares(const void *a, const void *b) {
   return (x->share > y->share) - (x->share < y->share);
 }
 
+/* How many problems have a share; `rows`, if not NULL, becomes these. */
+static int rows_with_share(const gauge_record *record, const gauge_row **rows) {
+  int count = 0;
+  for (int i = 0; i < record->count; i++) {
+    if (record->rows[i].ceiling == 0) continue;
+    if (rows) rows[count] = &record->rows[i];
+    count++;
+  }
+  return count;
+}
+
 static void print_worst(const gauge_record *record, const gauge_row **rows, FILE *to) {
-  for (int i = 0; i < record->count; i++) rows[i] = &record->rows[i];
-  qsort(rows, (size_t)record->count, sizeof *rows, compare_shares);
+  const int count = rows_with_share(record, rows);
+  qsort(rows, (size_t)count, sizeof *rows, compare_shares);
   fprintf(to, "\n%6s  %-9s %-10s %10s %12s %8s  %s\n", "share", "kind", "family", "MB", "us", "max GB/s", "problem");
-  for (int i = 0; i < WORST && i < record->count; i++) {
+  for (int i = 0; i < WORST && i < count; i++) {
     const gauge_row *row = rows[i];
     fprintf(to, "%6.3f  %-9s %-10s %10.2f %12.2f %8.1f  %s%s\n", row->share, kind_name((int)row->kind), row->family,
             (row->read + row->written) / 1e6, row->seconds * 1e6, row->ceiling / 1e9, row->problem->text,
@@ -92,6 +104,8 @@ void gauge_print(const gauge_record *record, FILE *to) {
   fprintf(to, "%d problem%s, each against the least time to move its bytes", record->count,
           record->count == 1 ? "" : "s");
   if (record->launch > 0) fprintf(to, ", with a launch of %.2f us", record->launch * 1e6);
+  const int unknown = record->count - rows_with_share(record, NULL);
+  if (unknown) fprintf(to, ", of which %d move%s too little to say", unknown, unknown == 1 ? "s" : "");
   fprintf(to, "\n%-9s  %-15s %8s  %8s %8s %8s\n", "kind", "bytes moved", "problems", "mean", "5 %", "25 %");
   for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) print_kind(record, kind, SHARE, room, to);
   if (record->options->device->cold) {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/totals.h"
 #include "h5/group/groups.h"
 #include "h5/ranks/deal.h"
 #include "h5/run/scan/scan_dataset.h"
@@ -226,6 +227,22 @@ static void append_device(sheet *s, const ndr_job *job) {
   append(s, " (%s)\n", job->why);
 }
 
+/* Names the ops that are made of totals, and takes them out of the problem. */
+static void append_totals(sheet *s, ndr_problem *part) {
+  int others = 0;
+  const char *before = "totals   of integers as they are stored, and then unpacked: ";
+  for (int i = 0; i < part->op_count; i++) {
+    if (!ndr_op_is_made_of_totals(part->ops[i])) {
+      part->ops[others++] = part->ops[i];
+      continue;
+    }
+    append(s, "%s%s", before, ndr_op_name(part->ops[i]));
+    before = ", ";
+  }
+  append(s, "\n");
+  part->op_count = others;
+}
+
 /* What the core does with a leaf, or on a GPU with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
@@ -234,10 +251,8 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   part.group_dim = 0;
   ndr_options options = NDR_OPTIONS_INIT;
   ndr_plan *plan;
-  if (job->totals) {
-    append(s, "totals   of integers as they are stored, and then unpacked: sum, mean, valid\n");
-    if (!job->beside_totals) return NDR_OK;
-  }
+  if (job->totals) append_totals(s, &part);
+  if (job->totals && !job->beside_totals) return NDR_OK;
   if (job->slabs[0].on_gpu)
     ndr_slabs_box(&job->slabs[0], start, begin, size);
   else

@@ -43,7 +43,7 @@ typedef struct ndr_slabs {
   /* Leaves have all kept dims of a cell if they can, and fewer elements of the reduced ones, so that they are long runs
    * of a file without chunks. */
   bool wide;
-  bool in_place; /* leaves are unpacked and reduced where they were read */
+  bool in_place; /* leaves are unpacked, if at all, and reduced where they were read */
   bool leafwise; /* a worker holds a leaf, not a slab */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
    * behind a chunk's first. */

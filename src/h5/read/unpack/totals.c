@@ -2,9 +2,8 @@
 #include "h5/read/unpack/totals.h"
 
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "h5/read/unpack/isa.h"
 
 /* Rows that are added up at a time: accumulators are loaded and stored an eighth as often. */
 #define TOTALS_ROWS 8
@@ -51,41 +50,17 @@ typedef struct {
 #endif
 #define IN(name) name##_avx512
 #include "h5/read/unpack/totals_isa.h"
-
-static int widest(void) {
-  const char *only = getenv("NDR_CPU_ISA");
-  const bool avx2 = (!only || strcmp(only, "baseline") != 0) && __builtin_cpu_supports("avx2");
-  const bool avx512 = avx2 && (!only || strcmp(only, "avx2") != 0) && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq");
-  return 1 + avx2 + avx512;
-}
-
-static const loops *loops_of(int isa, const ndr_unpack *u) {
-  return isa == 3   ? &loops_avx512[u->from][u->swap]
-         : isa == 2 ? &loops_avx2[u->from][u->swap]
-                    : &loops_baseline[u->from][u->swap];
-}
-#else
-static int widest(void) {
-  return 1;
-}
-
-static const loops *loops_of(int isa, const ndr_unpack *u) {
-  (void)isa;
-  return &loops_baseline[u->from][u->swap];
-}
 #endif
 
-/* Of the widest instruction set that this machine has, unless NDR_CPU_ISA in the environment names a narrower one. */
 static const loops *loops_here(const ndr_unpack *u) {
-  static atomic_int chosen;
-  int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
-  if (!isa) {
-    isa = widest(); /* two threads that come here at once find the same */
-    atomic_store_explicit(&chosen, isa, memory_order_relaxed);
+#ifdef __x86_64__
+  switch (ndr_unpack_isa_here()) {
+  case NDR_UNPACK_AVX512: return &loops_avx512[u->from][u->swap];
+  case NDR_UNPACK_AVX2: return &loops_avx2[u->from][u->swap];
+  case NDR_UNPACK_BASELINE: break;
   }
-  return loops_of(isa, u);
+#endif
+  return &loops_baseline[u->from][u->swap];
 }
 
 bool ndr_unpack_has_totals(const ndr_unpack *u) {

@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdalign.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "h5/read/unpack/isa.h"
 
 /* Elements that are worked on at a time, so that every pass but the first finds them in the first-level cache. */
 #define PIECE 1024
@@ -55,25 +55,14 @@ static const loops baseline = {wideners_baseline, maskers_baseline, swap_baselin
 
 #ifdef __x86_64__
 static const loops avx2 = {wideners_avx2, maskers_avx2, swap_avx2};
-
-static const loops *widest(void) {
-  const char *only = getenv("NDR_CPU_ISA");
-  return (!only || strcmp(only, "baseline") != 0) && __builtin_cpu_supports("avx2") ? &avx2 : &baseline;
-}
-#else
-static const loops *widest(void) {
-  return &baseline;
-}
 #endif
 
-/* The widest that this machine has, unless NDR_CPU_ISA in the environment is "baseline". */
+/* There are none wider than AVX2's. */
 static const loops *loops_here(void) {
-  static _Atomic(const loops *) chosen;
-  const loops *here = atomic_load_explicit(&chosen, memory_order_relaxed);
-  if (here) return here;
-  here = widest(); /* two threads that come here at once find the same */
-  atomic_store_explicit(&chosen, here, memory_order_relaxed);
-  return here;
+#ifdef __x86_64__
+  if (ndr_unpack_isa_here() != NDR_UNPACK_BASELINE) return &avx2;
+#endif
+  return &baseline;
 }
 
 /* ---- Moving ----------------------------------------------------------------------------------------------------- */

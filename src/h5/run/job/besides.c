@@ -46,9 +46,9 @@ static ndr_status take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset)
   return ndr_hdf_check_numbers(dataset);
 }
 
-/* `reduced`: the groups in which the dataset is reduced, or NULL. */
+/* `options` are those of the reduction; of weights that they have themselves NULL. */
 static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given,
-                            const ndr_h5_groups *reduced, bool for_condition) {
+                            const ndr_h5_options *options, bool for_condition) {
   char what[NDR_PAIR_TEXT];
   if (operands->array_count == NDR_MOST_BESIDES)
     return ndr_fail(NDR_ERR_ARGUMENT, "more than %d arrays beside the dataset, those that a condition names included",
@@ -61,9 +61,10 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
     NDR_TRY(take_dataset(array, given->dataset));
   else
     NDR_TRY(take_tensor(array, given->tensor, what));
-  const ndr_h5_groups *groups = given->groups;
+  const ndr_h5_groups *groups = given->groups, *reduced = options ? options->groups : NULL;
+  bool *needs_groups = options && options->needs_groups ? &operands->needs_groups : NULL;
   bool left_out = groups && reduced && reduced->how == NDR_GROUPING_TIME && reduced->dim == groups->dim;
-  return ndr_pair(array, dataset, &(ndr_pairing){given->dims, groups, left_out, what});
+  return ndr_pair(array, dataset, &(ndr_pairing){given->dims, groups, left_out, what, needs_groups});
 }
 
 /* The problem reads an operand more: the array, or what a condition computes. */
@@ -131,7 +132,9 @@ static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset
     bool strange = (int)given.role < NDR_WHERE || (int)given.role > NDR_WITH;
     if (given.role != role && !(strange && role == NDR_WHERE)) continue;
     bool for_condition = options->where && role == NDR_WITH && *found >= wanted;
-    NDR_TRY(add_array(operands, dataset, &given, options->groups, for_condition));
+    ndr_status status = add_array(operands, dataset, &given, options, for_condition);
+    if (operands->needs_groups) *options->needs_groups = i;
+    if (status != NDR_OK) return status;
     ++*found;
     if (role == NDR_WHERE && *found > 1)
       return ndr_fail(NDR_ERR_ARGUMENT, "there are two operands with the role where");

@@ -27,6 +27,7 @@ typedef struct ndr_besides {
   int weights;            /* the number of the array, or -1 */
   atomic_bool has_weight; /* a weight other than 0 has been seen */
   bool masked;            /* one of the arrays of operators may have missing elements */
+  bool needs_groups;      /* the array that was added last cannot be paired but by groups */
   ndr_condition condition;
 } ndr_besides;
 

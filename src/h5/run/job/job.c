@@ -53,6 +53,7 @@ static bool has_own_op(const ndr_problem *problem) {
 
 static ndr_status add_operands(ndr_besides **operands, ndr_problem *problem, const ndr_h5_dataset *dataset,
                                const ndr_h5_options *options) {
+  if (options->needs_groups) *options->needs_groups = -1;
   if (options->weights || options->operand_count || options->where || has_own_op(problem))
     NDR_TRY(ndr_besides_make(operands, dataset, problem, options));
   ndr_besides_lay(*operands, problem);

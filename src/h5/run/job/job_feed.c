@@ -151,8 +151,8 @@ static bool all_have_totals(const ndr_job *job) {
   return true;
 }
 
-/* Sums, means and counts of packed integers are made of leaves as they are stored. Neither that nor how leaves are cut
- * depends on the other ops of the job: a mean has the same bits beside a maximum as alone. */
+/* Sums, means and counts of packed integers are made of leaves as they are stored. Neither that nor how leaves are cut,
+ * unless memory is short, depends on the other ops of the job: a mean has the same bits beside a maximum as alone. */
 static void choose_totals(ndr_job *job) {
   const bool may = job->leafwise && (!job->operands || !job->operands->count) && all_have_totals(job);
   job->totals = job->beside_totals = false;
@@ -161,6 +161,12 @@ static void choose_totals(ndr_job *job) {
     job->totals |= is_total;
     job->beside_totals |= !is_total;
   }
+}
+
+/* Leaves are unpacked in place, or not at all. */
+static bool unpacks_in_place(const ndr_job *job, const ndr_slabs *slabs) {
+  const bool totals_alone = job->totals && !job->beside_totals;
+  return job->leafwise && (totals_alone || slabs->element_bytes == slabs->reduced_bytes);
 }
 
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
@@ -174,7 +180,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
-  slabs->in_place = job->leafwise && slabs->element_bytes == slabs->reduced_bytes;
+  slabs->in_place = unpacks_in_place(job, slabs);
   if (job->running) {
     slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
     slabs->leaf_copies = 1;

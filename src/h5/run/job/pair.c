@@ -86,37 +86,42 @@ static bool is_named_by_groups(const ndr_h5_dataset *array, int i, const ndr_h5_
   return dated;
 }
 
-#define PAIRS_GROUPS "; ndr_h5_operand.groups pairs groups, such as months"
+/* What is said where groups would pair the array. */
+static const char *tell_groups(const ndr_pairing *how) {
+  if (!how->needs_groups) return "; ndr_h5_operand.groups pairs groups, such as months";
+  *how->needs_groups = true;
+  return "";
+}
 
 /* A dim of groups that has come to lie along another, since the dataset has none of its name. */
 static ndr_status fail_groups(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d,
-                              const char *what) {
+                              const ndr_pairing *how) {
   char called[2][NDR_DIM_TEXT];
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s would lie along the dataset's %s" PAIRS_GROUPS, what,
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s would lie along the dataset's %s%s", how->what,
                   ndr_dim_text(i, array->info.dim_names, called[0]),
-                  ndr_dim_text(d, dataset->info.dim_names, called[1]));
+                  ndr_dim_text(d, dataset->info.dim_names, called[1]), tell_groups(how));
 }
 
-static ndr_status fail_size(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, const char *what) {
+static ndr_status fail_size(const ndr_beside *array, int i, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   char called[NDR_DIM_TEXT], hint[NDR_PART_HINT] = "";
   const int d = array->dims[i];
   const int64_t has = array->shape[i], wanted = dataset->info.shape[d];
   if (array->dataset && is_named_by_groups(array->dataset, i, dataset))
-    return fail_groups(array->dataset, i, dataset, d, what);
+    return fail_groups(array->dataset, i, dataset, d, how);
   if (array->dataset) ndr_coordinates_hint_part(&(ndr_paired_dims){dataset, d, array->dataset, i, NULL}, hint);
   const char *part = *hint ? hint : array->dataset && has > wanted ? "; /PATH[START:STOP] is a part of it" : "";
   const bool grouped = array->dataset && has < wanted && has_dates(array->dataset, i) && has_dates(dataset, d);
-  return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s%s", what, (long long)has,
+  return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s%s", how->what, (long long)has,
                   ndr_dim_text(d, dataset->info.dim_names, called), (long long)wanted, part,
-                  grouped ? PAIRS_GROUPS : "");
+                  grouped ? tell_groups(how) : "");
 }
 
 /* What has size 1 is repeated. */
-static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
+static ndr_status check_sizes(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   for (int i = 0; i < array->ndim; i++) {
     int d = array->dims[i];
     if (d < 0 || array->shape[i] == dataset->info.shape[d] || is_grouped(array, i)) continue;
-    if (array->shape[i] != 1) return fail_size(array, i, dataset, what);
+    if (array->shape[i] != 1) return fail_size(array, i, dataset, how);
     array->dims[i] = -1;
   }
   return NDR_OK;
@@ -133,7 +138,7 @@ static bool has_any_place(const ndr_beside *array, int i, const ndr_h5_dataset *
 
 /* If the file has the dim in reverse, such as latitudes from north to south, turns the array. The dim along which files
  * follow each other cannot be turned: readers take the files in their order. */
-static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims *dims, const char *what) {
+static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims *dims, const ndr_pairing *how) {
   bool agree, reverse = false;
   NDR_TRY(ndr_coordinates_agree(dims, false, &agree));
   if (agree) return NDR_OK;
@@ -144,17 +149,17 @@ static ndr_status check_or_turn(ndr_beside *array, int i, const ndr_paired_dims 
   }
   array->turned[i] = reverse;
   if (reverse || dims->array->by_number) return NDR_OK;
-  return is_named_by_groups(dims->array, i, dims->dataset) ? fail_groups(dims->array, i, dims->dataset, dims->d, what)
-                                                           : ndr_coordinates_fail(dims, what);
+  return is_named_by_groups(dims->array, i, dims->dataset) ? fail_groups(dims->array, i, dims->dataset, dims->d, how)
+                                                           : ndr_coordinates_fail(dims, how->what);
 }
 
-static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
+static ndr_status pair_steps(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_pairing *how) {
   const ndr_h5_dataset *own = array->dataset;
   if (!own) return NDR_OK;
   for (int i = 0; i < array->ndim; i++) {
     const int d = array->dims[i];
     if (d < 0 || array->by_place[i] || is_grouped(array, i) || has_any_place(array, i, dataset)) continue;
-    NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, what));
+    NDR_TRY(check_or_turn(array, i, &(ndr_paired_dims){dataset, d, own, i, NULL}, how));
   }
   return NDR_OK;
 }
@@ -167,8 +172,8 @@ static ndr_status pair_dims(ndr_beside *array, const ndr_h5_dataset *dataset, co
     NDR_TRY(ndr_beside_cut(array, dataset, how->what));
   else
     NDR_TRY(align(array, info, how->what));
-  NDR_TRY(check_sizes(array, dataset, how->what));
-  return pair_steps(array, dataset, how->what);
+  NDR_TRY(check_sizes(array, dataset, how));
+  return pair_steps(array, dataset, how);
 }
 
 /* If an array cannot be paired step by step, it is paired by groups, and what the first attempt found is dropped. */
@@ -180,6 +185,7 @@ ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const ndr_
   ndr_status status = pair_dims(array, dataset, how);
   int i = how->groups && array->dataset && !how->dims ? ndr_pair_groups_dim(&unpaired, dataset, how->groups) : -1;
   if (status != NDR_ERR_DIMS || i < 0) return status;
+  if (how->needs_groups) *how->needs_groups = false;
   free(array->cut);
   *array = unpaired;
   array->dims[i] = how->groups->dim;

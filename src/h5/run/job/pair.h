@@ -13,6 +13,7 @@ typedef struct ndr_pairing {
   const ndr_h5_groups *groups; /* of the dataset, one step of the array for each; NULL: there are none */
   bool left_out;               /* what is in none of the groups is not reduced */
   const char *what;            /* names the array in errors */
+  bool *needs_groups;          /* set where groups would pair the array, and errors do not say so; or NULL */
 } ndr_pairing;
 
 /* Sets the array's dims: those given, else by their names, else by NumPy's rule, which aligns the last ones. In the

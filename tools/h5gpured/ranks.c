@@ -102,12 +102,16 @@ static ndr_status receive_message(void *user, int wait, int *from, void **bytes,
   return end_all(calls.receive(user, wait, from, bytes, count));
 }
 
-__attribute__((noreturn)) static void refuse(const char *why) {
+__attribute__((noreturn)) static void refuse(const char *why, const char *advice) {
   ranks_take_turn();
-  complain("one of %d processes of a launcher, but %s; NDREDUCE_MPI_LIBRARY names the libndreduce_mpi of another MPI, "
-           "or none, for each process to do the whole",
-           launched_processes(), why);
+  complain("one of %d processes of a launcher, but %s; %s", launched_processes(), why, advice);
   ranks_exit(EXIT_INPUT);
+}
+
+__attribute__((noreturn)) static void refuse_library(const char *why) {
+  refuse(
+      why,
+      "NDREDUCE_MPI_LIBRARY names the libndreduce_mpi of another MPI, or none, for each process to do the whole job");
 }
 
 /* For the signals that come where MPI does not start. */
@@ -148,18 +152,19 @@ static ndr_status start_in_time(ndr_status (*start)(ndr_comm **)) {
 
 static void start_mpi(void) {
   void *mpi = dlopen(mpi_library(), RTLD_NOW | RTLD_GLOBAL);
-  if (!mpi) refuse(dlerror());
+  if (!mpi) refuse_library(dlerror());
   ndr_status (*start)(ndr_comm **);
   *(void **)&start = dlsym(mpi, "ndr_mpi_start");
   *(void **)&stop = dlsym(mpi, "ndr_mpi_stop");
   *(void **)&abort_all = dlsym(mpi, "ndr_mpi_abort");
-  if (!start || !stop || !abort_all) refuse(dlerror());
-  if (start_in_time(start) != NDR_OK) refuse("MPI does not start");
+  if (!start || !stop || !abort_all) refuse_library(dlerror());
+  if (start_in_time(start) != NDR_OK) refuse_library("MPI does not start");
   calls = *comm;
   comm->send = send_message;
   comm->receive = receive_message;
   atexit(end_mpi);
-  if (comm->ranks == 1) refuse("MPI knows of this one only: the launcher is of another MPI, or srun lacks --mpi=pmix");
+  if (comm->ranks == 1)
+    refuse_library("MPI knows of this one only: the launcher is of another MPI, or srun lacks --mpi=pmix");
 }
 
 /* Deals the GPUs of a machine to the processes that the launcher has started on it, ranks or not. What is wrong with
@@ -179,7 +184,7 @@ static bool is_for_one(const h5gpured_options *options) {
 
 void ranks_start(h5gpured_options *options) {
   if (launched_processes() > 1 && !is_for_one(options)) {
-    if (options->scans) refuse("--scan is for one process, and ranks reduce");
+    if (options->scans) refuse("--scan is for one process, and ranks reduce", "start it without the launcher");
     start_mpi();
   }
   if (options->device_id == DEALT_DEVICE) options->device_id = dealt_device();

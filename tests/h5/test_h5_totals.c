@@ -376,9 +376,11 @@ START_TEST(explanations_tell_totals_from_other_ops) {
   has(text, "totals   of integers as they are stored, and then unpacked: mean, sum, valid\n");
   has(text, " + leaves 0 B + ");
   has_not(text, "a leaf   ");
+  has_not(text, "convert  ");
   explain(dataset, 3, (ndr_op[]){NDR_MAX, NDR_MEAN, NDR_VAR}, text, sizeof text);
   has(text, "unpacked: mean\n");
   has(text, "\na leaf   max,var f64 ");
+  has(text, "\nconvert  ");
   has_not(text, " + leaves 0 B + ");
   explain(dataset, 1, (ndr_op[]){NDR_MAX}, text, sizeof text);
   has_not(text, "totals");

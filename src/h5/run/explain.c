@@ -115,7 +115,8 @@ static void append_route(sheet *s, const ndr_job *job) {
   append(s, "\n");
 }
 
-/* Says who unpacks the stored elements, and how, unless they are only copied. */
+/* Says who unpacks the stored elements, and how, unless they are only copied, or added up as they are (append_totals).
+ */
 static void append_conversion(sheet *s, const ndr_job *job) {
   const ndr_reader *reader = &job->readers[0];
   bool deferred = ndr_reader_defers(reader);
@@ -127,7 +128,7 @@ static void append_conversion(sheet *s, const ndr_job *job) {
                                                                              : NULL};
   const char *before =
       deferred && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
-  if (!deferred && ndr_unpack_copies(u)) return;
+  if ((!deferred && ndr_unpack_copies(u)) || (job->totals && !job->beside_totals)) return;
   for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
     if (!done[i]) continue;
     append(s, "%s%s", before, done[i]);

@@ -281,7 +281,7 @@ static bool run_block(lane *own, bool *returned) {
  * megabyte, that of all its kernels together: it stays where it is until another block has a turn. */
 static void bring(const slot *s) {
   const size_t bytes = launch->statics_bytes;
-  if (in_place == s->statics) return;
+  if (bytes == 0 || in_place == s->statics) return;
   memcpy(in_place, launch->statics, bytes);
   memcpy(launch->statics, s->statics, bytes);
   in_place = s->statics;

@@ -220,13 +220,15 @@ stage_format() {
   fi
 }
 
-# Of the commands that compile a file with the same definitions one: clang-tidy would go through it once for each of them.
+# Keeps the first of the commands that compile a file with the same definitions and include folders: clang-tidy would read the
+# file once for each.
 different_commands() { # COMPILE_COMMANDS
   python3 -c '
 import json, sys
 different = {}
 for command in json.load(sys.stdin):
-    defined = [word for word in command["command"].split() if word.startswith("-D") and not word.endswith("_EXPORTS")]
+    words = [word for word in command["command"].split() if word.startswith(("-D", "-I"))]
+    defined = [word for word in words if not word.endswith("_EXPORTS")]
     different.setdefault((command["file"], *sorted(defined)), command)
 json.dump(list(different.values()), sys.stdout, indent=1)' <"$1"
 }
@@ -242,7 +244,8 @@ stage_tidy() {
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
   mkdir -p "$build/tidy"
-  different_commands "$folder/compile_commands.json" >"$build/tidy/compile_commands.json"
+  different_commands "$folder/compile_commands.json" >"$build/tidy/compile_commands.json" ||
+    { stage_failed tidy 'compile_commands.json' && return; }
   if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$build/tidy" \
     -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=50000 \
     "$PWD/(src|tools|tests)/(?!simt/instantiate)"; then

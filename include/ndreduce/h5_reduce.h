@@ -272,8 +272,9 @@ typedef struct ndr_h5_options {
    * or in whether GPUs reduce, or have a part or states too; with NDR_ERR_UNSUPPORTED for scans. */
   ndr_comm *comm;
   ndr_h5_refused *refused; /* receives what was wrong with `states`, or that nothing was; NULL: not wanted */
-  /* Receives which operand cannot be paired step by step but could be by groups, such as months: an index in
-   * `operands`, and the sentence leaves it to the caller to say so; else -1. NULL: not wanted. */
+  /* Receives the index in `operands` of the operand that cannot be paired step by step but could be by groups, such as
+   * months; the error then leaves it to the caller to say so. Receives -1 otherwise. NULL: not wanted, and the error
+   * says so itself. */
   int *needs_groups;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \

@@ -16,11 +16,11 @@ void suite_case(Suite *suite, const char *name, double timeout_seconds, ...);
 /* Runs and frees the suite; what main returns. */
 int suite_run(Suite *suite);
 
-/* An assertion has held. Check is told where, so that it can say after which line a test crashed; each time that costs
- * a system call, so an assertion in a loop is told once. */
+/* An assertion has held. Tells Check where, so that it can say after which line a test crashed. That is a system call,
+ * so the same line is not told again until another assertion has held. */
 void suite_passed(const char *file, int line);
 
-/* Check's own, on which its others are made, but for the system call. */
+/* Replaces Check's macro, to which its other assertions expand, and which makes that call each time. */
 #undef ck_assert_msg
 #define ck_assert_msg(expression, ...)                                                                                 \
   ((expression) ? suite_passed(__FILE__, __LINE__)                                                                     \

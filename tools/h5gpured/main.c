@@ -370,8 +370,8 @@ int main(int argc, char **argv) {
   crash_catch();
   bool good = options.list ? list_files(&options) : answer_or_write(&options);
   good = ranks_agree(good);
-  if (good) note_sums(&options);
   good = good && has_explained(&options);
+  if (good) note_sums(&options);
   free(options.history);
   free(options.note);
   free(options.weights_comment);

@@ -214,10 +214,11 @@ static bool run_warp(lane *warp) {
   }
 }
 
-/* A loop that is not compiled to a call, which the address sanitizer would check against the redzones between arrays.
- * Every block begins with it, so it takes as many bytes at a time as registers have. */
+/* Fills memory that has the address sanitizer's redzones between arrays: its own accesses are not checked, and volatile
+ * keeps them from becoming a call of memset, which would be. Every block begins with it, so it stores 16 bytes at a
+ * time. */
 __attribute__((no_sanitize("address"))) static void poison(void *memory, size_t bytes) {
-  typedef uint64_t wide __attribute__((vector_size(16)));
+  typedef uint64_t wide __attribute__((vector_size(16), may_alias));
   const uint64_t word = 0x0101010101010101u * SIMT_POISON;
   volatile unsigned char *at = memory;
   volatile wide *wides = memory;

@@ -278,14 +278,14 @@ LOAD8(u64, u64, uint64_t, uint64_t, )
 
 /* ---- sums of lanes for moments.h ---- */
 
-/* Where lanes have their sums: how many elements are there, the distances from their shifts, and the squares of these.
- * Without shifts (NULL) there are only the squares, of the elements. */
+/* Where the sums of lanes are stored, as f64 words: the number of elements, the sum of their distances from the lane's
+ * shift, and that of the squared distances. Without shifts (NULL) only the sum of squared elements is. */
 typedef struct lane_sums {
   const double *shift;
   uint64_t *count, *sum, *square;
 } lane_sums;
 
-/* Those of eight lanes. Elements are counted only where some may be missing. */
+/* The same of eight lanes, in registers. `count` is used only where elements may be missing. */
 typedef struct eight_sums {
   f64x8 count, sum, square;
 } eight_sums;
@@ -304,6 +304,6 @@ INLINE void store_sums(eight_sums *from, const lane_sums *sums, int64_t l, bool 
             if (sums->shift && counted) STORE_VECTOR(EIGHT_AT(sums->count, l, p), from->count.part[p]))
 }
 
-/* Lanes of a run whose moments, or whose squares, registers hold, in eights. */
+/* How many eights of lanes of a run have their sums in registers: of moments, and of squares alone. */
 #define RUN_MOMENTS (4 / EIGHT_PARTS)
 #define RUN_SQUARES (EIGHT_PARTS == 1 ? 4 : 8 / EIGHT_PARTS)

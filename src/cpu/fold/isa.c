@@ -10,26 +10,26 @@ bool ndr_op_is_listed(ndr_op op, ndr_dtype dtype) {
 }
 
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
-  bool real = ndr_op_is_real(op), truth = ndr_op_is_truth(op), averages = op == NDR_MEAN || op == NDR_NORM2;
-  bool moments = op == NDR_VAR || op == NDR_STD, places = op == NDR_ARGMIN || op == NDR_ARGMAX || op == NDR_PTP;
+  bool real = ndr_op_is_real(op), truth = ndr_op_is_truth(op);
+  bool moments = op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2,
+       places = op == NDR_ARGMIN || op == NDR_ARGMAX || op == NDR_PTP;
   switch (dtype) {
   case NDR_F16:
-  case NDR_BF16:
-    return truth || places || averages || moments || op == NDR_MIN || op == NDR_MAX || op == NDR_SUM ? dtype : NDR_F32;
+  case NDR_BF16: return truth || places || moments || op == NDR_MIN || op == NDR_MAX || op == NDR_SUM ? dtype : NDR_F32;
   case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_BOOL:
-    if (!real || averages || moments) return places ? NDR_U8 : dtype;
+    if (!real || moments) return places ? NDR_U8 : dtype;
     return op == NDR_LOGSUMEXP ? NDR_F64 : NDR_F32;
   case NDR_I8:
   case NDR_I16:
   case NDR_U8:
   case NDR_U16:
-    if (!real || averages || moments) return dtype;
+    if (!real || moments) return dtype;
     return op == NDR_LOGSUMEXP ? NDR_F64 : NDR_F32;
   case NDR_I32:
   case NDR_I64:
   case NDR_U32:
-  case NDR_U64: return real && !averages && !moments ? NDR_F64 : dtype;
+  case NDR_U64: return real && !moments ? NDR_F64 : dtype;
   case NDR_F64:
   case NDR_C64:
   case NDR_C128: break;

@@ -36,6 +36,7 @@
 #define GROW(s, v) s + (run_part)((run_part_bits)v & INT64_MAX)
 #define MEET(a, b) a + b
 #include "cpu/fold/dtype/run.h"
+
 /* Adds up dense rows in the order of memory, with the bits of FOLD_ROWS. One row at a time: they are one stream, and
  * two at a time would be two. */
 static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {

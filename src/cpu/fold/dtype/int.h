@@ -1,12 +1,16 @@
 /* Template: the kernels of one integer dtype, from
- *   NAME(kernel)          how its functions are called
- *   ELEMENT, INDEX        the element type and the unsigned type of its size
- *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
- *   REAL_SUM              the type of the sum of NDR_ROWS elements for real results: an integer that holds it, or
- * double REAL(x)               x, or as f64 if both are double REAL_IS_INT           1: REAL_SUM is an integer MOMENTS
- * 1: the kernel of var is here, and squares are integers SQUARE                with MOMENTS, the unsigned type of an
- * element's square LEAST, MOST           limits of the element type JOIN_INT(kernel)      the join of values of its
- * sign and what int_run.h takes. */
+ *   NAME(kernel)       how its functions are called
+ *   ELEMENT, INDEX     the element type and the unsigned type of its size
+ *   SUM                a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
+ *   REAL_SUM           the same for real results: an integer that holds the sum, or double
+ *   REAL(x)            x, or x as f64 where REAL_SUM is double; x if not defined
+ *   REAL_IS_INT        1: REAL_SUM is an integer
+ *   MOMENTS            1: var and norm2 add up integers; 0: they are those of moments.h
+ *   SQUARE, SQUARES    with MOMENTS, the unsigned type of an element's square, and the type of NDR_ROWS of them
+ *   LOAD_REAL          without MOMENTS, how eight are loaded as f64 (eight.h)
+ *   LEAST, MOST        limits of the element type
+ *   JOIN_INT(kernel)   the join of values of its sign
+ * and what int_run.h takes. */
 
 #ifndef REAL
 #define REAL(x) (x)

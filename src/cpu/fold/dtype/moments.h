@@ -35,7 +35,7 @@ static inline void NAME(add_one)(ELEMENT x, int64_t l, const lane_sums *sums) {
   sums->square[l] = word_of(f64_of(sums->square[l]) + d * d);
 }
 
-/* Adds up to four rows from `row` on. Four rows are short ones (four_rows), whose lines are prefetched at once. */
+/* Adds up to four rows from `row` on. Four rows are short or cached (four_rows): their lines are prefetched at once. */
 INLINE void NAME(add_few_rows)(const ndr_tile *tile, int64_t row, int rows, int64_t lanes, const lane_sums *sums) {
   enum { LINE = 64 / sizeof(ELEMENT) };
   const bool short_rows = rows == 4;
@@ -62,8 +62,9 @@ INLINE void NAME(add_up_rows)(const ndr_tile *tile, int64_t lanes, const lane_su
   if (row < tile->rows) NAME(add_few_rows)(tile, row, 1, lanes, sums);
 }
 
-/* Adds contiguous elements, `count` rows of RUN_LANES, to as many lanes at a time as registers hold the sums of, for so
- * few rows that these stay in the first-level cache for the next lanes. */
+/* Adds `count` rows of RUN_LANES contiguous elements, `eights` * 8 lanes at a time, whose sums stay in registers for
+ * ROWS rows. So few rows are still in the first-level cache for the next lanes. All lanes have the first one's shift.
+ */
 INLINE void NAME(add_long_rows)(const ELEMENT *at, int64_t count, const lane_sums *sums, const int eights) {
   enum { ROWS = 16 };
   for (; count > 0; count -= ROWS, at += ROWS * RUN_LANES) {

@@ -215,16 +215,13 @@ static bool run_warp(lane *warp) {
 }
 
 /* Fills memory that has the address sanitizer's redzones between arrays: its own accesses are not checked, and volatile
- * keeps them from becoming a call of memset, which would be. Every block begins with it, so it stores 16 bytes at a
- * time. */
+ * keeps them from becoming a call of memset, which would be. */
 __attribute__((no_sanitize("address"))) static void poison(void *memory, size_t bytes) {
-  typedef uint64_t wide __attribute__((vector_size(16), may_alias));
-  const uint64_t word = 0x0101010101010101u * SIMT_POISON;
   volatile unsigned char *at = memory;
-  volatile wide *wides = memory;
-  size_t count = (uintptr_t)memory % sizeof(wide) ? 0 : bytes / sizeof(wide);
-  for (size_t i = 0; i < count; i++) wides[i] = (wide){word, word};
-  for (size_t i = count * sizeof(wide); i < bytes; i++) at[i] = SIMT_POISON;
+  volatile uint64_t *words = memory;
+  size_t count = (uintptr_t)memory % sizeof *words ? 0 : bytes / sizeof *words;
+  for (size_t i = 0; i < count; i++) words[i] = 0x0101010101010101u * SIMT_POISON;
+  for (size_t i = count * sizeof *words; i < bytes; i++) at[i] = SIMT_POISON;
 }
 
 static void begin_block(slot *s, int64_t block) {

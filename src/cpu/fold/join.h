@@ -168,13 +168,14 @@ static void average_lanes(const ndr_tile *tile, double *values) {
     for (int64_t p = 0; p < period; p++) values[first + p] = values[p];
 }
 
-/* Turns count, sums of distances from the shift and sum of their squares of each output into moments. A sum that is
- * infinite makes M2 NaN; squares that overflow make it infinite. */
-static void deposit_moments(const ndr_tile *tile, const double *shift_re, const double *shift_im, uint64_t *words,
-                            uint64_t *states, int64_t pitch) {
+/* Joins the lanes of each output, and turns its count, sums of distances from the shift and sum of their squares into
+ * moments. A sum that is infinite makes M2 NaN; squares that overflow make it infinite. */
+static void settle_moments(const ndr_tile *tile, const double *shift_re, const double *shift_im, uint64_t *words,
+                           uint64_t *states, int64_t pitch) {
   const int parts = shift_im ? 2 : 1;
   const int64_t lanes = tile->period;
   uint64_t *m2 = WORD(parts + 1);
+  collapse(shift_im ? join_add4 : join_add3, tile, words);
   for (int p = 1; p <= parts; p++) {
     const double *shift = p == 1 ? shift_re : shift_im;
     EACH_LANE(double n = f64_of(WORD(0)[l]); double sum = f64_of(WORD(p)[l]); double offset = n > 0 ? sum / n : 0;
@@ -184,13 +185,6 @@ static void deposit_moments(const ndr_tile *tile, const double *shift_re, const 
   }
   EACH_LANE(m2[l] = word_of(f64_of(m2[l]) < 0 ? 0 : f64_of(m2[l])))
   deposit(shift_im ? join_moments_complex : join_moments, parts + 2, tile, words, states, pitch);
-}
-
-/* The same of those of each lane. */
-static void settle_moments(const ndr_tile *tile, const double *shift_re, const double *shift_im, uint64_t *words,
-                           uint64_t *states, int64_t pitch) {
-  collapse(shift_im ? join_add4 : join_add3, tile, words);
-  deposit_moments(tile, shift_re, shift_im, words, states, pitch);
 }
 
 /* The same from count, sum and sum of squares of integers of up to 16 bits. M2 is (n Q - S^2) / n. Of up to 1024
